@@ -1,0 +1,1 @@
+"""The ways out: one module for each kind of remote, all speaking `base.Connector`."""
