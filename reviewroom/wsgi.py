@@ -1,0 +1,9 @@
+"""The WSGI application that granian (or any other WSGI server) serves."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "reviewroom.settings")
+
+application = get_wsgi_application()
