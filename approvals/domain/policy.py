@@ -76,7 +76,9 @@ def parse_duration(value: object, *, pointer: str) -> timedelta:
     """Reads `90s`, `15m`, `24h` or `7d`. Raises InvalidPayload."""
     match = _DURATION.match(value) if isinstance(value, str) else None
     if match is None:
-        raise InvalidPayload("Write the duration as a whole number and a unit, like 10s, 15m, 24h or 7d.", pointer=pointer)
+        raise InvalidPayload(
+            "Write the duration as a whole number and a unit, like 10s, 15m, 24h or 7d.", pointer=pointer
+        )
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
@@ -124,6 +126,13 @@ def _requirements(value: Any, pointer: str) -> tuple[Requirement, ...]:
 
 
 def _requirement(item: Any, pointer: str) -> Requirement:
-    if not isinstance(item, dict) or set(item) != {"group", "minimum"} or not isinstance(item["group"], str) or not item["group"]:
+    if (
+        not isinstance(item, dict)
+        or set(item) != {"group", "minimum"}
+        or not isinstance(item["group"], str)
+        or not item["group"]
+    ):
         raise InvalidPayload("A requirement has exactly the keys group and minimum.", pointer=pointer)
+    if not isinstance(item["group"], str) or not item["group"]:
+        raise InvalidPayload("Name the group.", pointer=f"{pointer}/group")
     return Requirement(item["group"], _at_least_one(item["minimum"], f"{pointer}/minimum"))
