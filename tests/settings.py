@@ -19,6 +19,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+WHITENOISE_AUTOREFRESH = True  # files come from the source tree; nothing is collected
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # a connection left open would keep the test database from being dropped
 if "sqlite3" in DATABASES["default"]["ENGINE"]:
     # A file, as in production: an in-memory database has no WAL and other locks, and no second process sees it.
