@@ -134,9 +134,7 @@ class Job:
     settings: Settings
     operation: str
     remote_id: str | None = None
-    prepared: dict[str, Any] = field(
-        default_factory=dict
-    )  # what `prepare` gave for this or an earlier attempt
+    prepared: dict[str, Any] = field(default_factory=dict)  # what `prepare` gave for this or an earlier attempt
 
 
 def boottime() -> float:

@@ -1,0 +1,304 @@
+"""The one HTTP client for everything that leaves: targets and the audit sink.
+
+It tells apart what failed before any byte of the request could leave from what failed after, because only the
+first may be tried again without asking the remote. It follows no redirect, keeps no cookie, obeys no proxy
+variable, and connects only to addresses it has checked itself.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import ip_address
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, AbstractStreamWriter, ResolveResult
+from aiohttp.client_reqrep import ClientRequest, ClientResponse
+from aiohttp.connector import Connection
+from yarl import URL
+
+from approvals.connectors import addresses, secrets
+from approvals.connectors.addresses import AddressError
+from approvals.connectors.answers import Answer, Failure, Fault, Response, storable
+from approvals.connectors.base import ConfigError, Deadline
+from approvals.connectors.secrets import Secret
+
+MAX_ANSWER_BYTES = 64 * 1024  # of an answer to a write
+MAX_READ_BYTES = 1024 * 1024  # of an answer that repeats what was written, which may take 256 KiB before escaping
+EVIDENCE_CHARACTERS = 4000
+USER_AGENT = "Review-Room"
+_KEPT_HEADERS = ("content-type", "date", "location", "retry-after", "server", "x-request-id")
+
+
+@dataclass
+class _Call:
+    """One call under way. `sent` turns true right before the first byte may leave, never back."""
+
+    deadline: Deadline
+    has_body: bool
+    sent: bool = False
+    refused_address: str = ""
+
+
+class _TooLate(Exception):
+    """The lease this request was to be sent under may be over."""
+
+
+class _Broken(Exception):
+    """The connection ended. Not a ClientError, so that aiohttp does not send an idempotent method twice."""
+
+
+_Handler = Callable[[ClientRequest], Awaitable[ClientResponse]]
+_current: ContextVar[_Call] = ContextVar("outbound_call")
+
+
+class _Request(ClientRequest):
+    """Asks the clock at the last moment: a worker may have been suspended while it resolved or connected."""
+
+    async def send(self, conn: Connection) -> ClientResponse:
+        call = _current.get()
+        _check_clock(call)
+        call.sent = call.sent or not call.has_body
+        return await super().send(conn)
+
+    async def write_bytes(
+        self, writer: AbstractStreamWriter, conn: Connection, content_length: int | None = None
+    ) -> None:
+        # Headers wait in a buffer for the body and this runs in a task of its own: ask once more.
+        call = _current.get()
+        try:
+            _check_clock(call)
+        except _TooLate as exc:
+            assert conn.protocol is not None
+            conn.protocol.set_exception(exc)
+            conn.close()
+            return
+        call.sent = True
+        await super().write_bytes(writer, conn, content_length)
+
+
+class _Resolver(AbstractResolver):
+    """Refuses a name unless every address it has may be called."""
+
+    def __init__(self, allow_private: bool) -> None:
+        self._allow_private = allow_private
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        infos = await _getaddrinfo(host, port, family)
+        for info in infos:
+            _refuse_address(str(info[4][0]), self._allow_private)
+        return [_resolved(host, port, info) for info in infos]
+
+    async def close(self) -> None:
+        pass
+
+
+class Outbound:
+    """Calls remotes.
+
+    Enter it (`async with`) to keep connections alive between calls, but only where sending twice is harmless:
+    a connection that died idle cannot be told from one that lost a request.
+    """
+
+    def __init__(self, *, allow_private: bool, environ: Mapping[str, str] | None = None) -> None:
+        self.allow_private = allow_private
+        self.environ = environ
+        self._kept: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._kept = self._session(keep_alive=True)
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            await kept.close()
+
+    def secret(self, name: str, url: str) -> Secret:
+        """The secret, if it may go to this URL. Raises SecretError."""
+        return secrets.find(name, url, self.environ)
+
+    def check_url(self, pointer: str, url: str) -> None:
+        """Raise ConfigError for a URL that may not be called. Resolves no names."""
+        try:
+            addresses.check_url(url, allow_private=self.allow_private)
+        except AddressError as exc:
+            raise ConfigError(pointer, str(exc)) from exc
+
+    async def check_name(self, pointer: str, url: str) -> None:
+        """The same on the addresses its host resolves to now; a name that does not resolve passes."""
+        self.check_url(pointer, url)
+        parts = urlsplit(url)
+        try:
+            await _Resolver(self.allow_private).resolve(parts.hostname or "", parts.port or 443)
+        except _RefusedAddress as exc:
+            raise ConfigError(pointer, f"The host {parts.hostname} may not be called: {exc}.") from exc
+        except OSError:
+            return
+
+    async def call(
+        self,
+        method: str,
+        url: str,
+        deadline: Deadline,
+        *,
+        headers: Iterable[tuple[str, str]] = (),
+        body: bytes = b"",
+        hide: Iterable[Secret] = (),
+        limit: int = MAX_ANSWER_BYTES,
+    ) -> Answer:
+        """Send once and give what came of it; raises nothing but cancellation."""
+        hidden = tuple(hide)
+        shown = storable(secrets.redact(url, hidden))
+        call = _Call(deadline, has_body=bool(body))
+        token = _current.set(call)
+        try:
+            addresses.check_url(url, allow_private=self.allow_private)
+            async with asyncio.timeout(deadline.seconds):
+                status, found, content, complete = await self._exchange(method, url, headers, body, limit)
+        except Exception as exc:
+            fault, reason = _explain(exc, call)
+            return Failure(fault, storable(secrets.redact(reason, hidden)), shown)
+        finally:
+            _current.reset(token)
+        return Response(status, found, content, complete, shown, hidden)
+
+    async def _exchange(
+        self, method: str, url: str, headers: Iterable[tuple[str, str]], body: bytes, limit: int
+    ) -> tuple[int, dict[str, str], bytes, bool]:
+        session = self._kept or self._session(keep_alive=False)
+        try:
+            async with session.request(
+                method,
+                URL(url, encoded=True),
+                headers=[("User-Agent", USER_AGENT), ("Accept-Encoding", "identity"), *headers],
+                data=body or None,
+                allow_redirects=False,
+            ) as response:
+                found = {name.lower(): value for name, value in response.headers.items()}
+                content, complete = await _read(response, limit)
+                return response.status, found, content, complete
+        finally:
+            if session is not self._kept:
+                await session.close()
+
+    def _session(self, *, keep_alive: bool) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            resolver=_Resolver(self.allow_private),
+            use_dns_cache=False,
+            force_close=not keep_alive,
+            ssl=_tls(),
+            socket_factory=self._socket,
+        )
+        return aiohttp.ClientSession(
+            connector=connector,
+            request_class=_Request,
+            middlewares=(_once,),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            auto_decompress=False,
+            trust_env=False,
+        )
+
+    def _socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """The socket for the very address that is about to be connected to, whoever resolved it."""
+        family, kind, protocol, _, address = info
+        _refuse_address(str(address[0]), self.allow_private)
+        return socket.socket(family, kind, protocol)
+
+
+def from_settings() -> Outbound:
+    """The client as the project's settings want it."""
+    from django.conf import settings
+
+    return Outbound(allow_private=settings.REVIEWROOM_ALLOW_PRIVATE_TARGETS)
+
+
+class _RefusedAddress(OSError):
+    """A connection to this address is not allowed."""
+
+
+def _refuse_address(text: str, allow_private: bool) -> None:
+    fault = addresses.forbidden(ip_address(text.split("%")[0]), allow_private=allow_private)
+    if fault is None:
+        return
+    if (call := _current.get(None)) is not None:
+        call.refused_address = fault  # aiohttp may wrap the error beyond recognition
+    raise _RefusedAddress(fault)
+
+
+async def _once(
+    request: ClientRequest, handler: Callable[[ClientRequest], Awaitable[ClientResponse]]
+) -> ClientResponse:
+    """Hands a broken connection on as an error that aiohttp does not answer by sending again."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as exc:
+        if _current.get().sent:
+            raise _Broken(str(exc) or type(exc).__name__) from exc
+        raise
+
+
+async def _read(response: ClientResponse, limit: int) -> tuple[bytes, bool]:
+    """At most `limit` bytes, and whether that was all of it as announced."""
+    chunks: list[bytes] = []
+    left = limit
+    try:
+        while left and (chunk := await response.content.read(left)):
+            chunks.append(chunk)
+            left -= len(chunk)
+        return b"".join(chunks), response.content.at_eof() or not await response.content.read(1)
+    except (aiohttp.ClientError, OSError):
+        return b"".join(chunks), False
+
+
+async def _getaddrinfo(host: str, port: int, family: int) -> list[Any]:
+    return await asyncio.get_running_loop().getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+
+
+def _resolved(host: str, port: int, info: Any) -> ResolveResult:
+    return ResolveResult(
+        hostname=host, host=info[4][0], port=port, family=info[0], proto=info[2], flags=socket.AI_NUMERICHOST
+    )
+
+
+def _check_clock(call: _Call) -> None:
+    if call.deadline.too_late:
+        raise _TooLate
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _explain(exc: Exception, call: _Call) -> tuple[Fault, str]:
+    """The fault and a sentence. What is not known to be early counts as lost."""
+    if isinstance(exc, AddressError) or call.refused_address:
+        return Fault.ADDRESS, f"No connection was made: {call.refused_address or exc}"
+    if call.sent:
+        return Fault.LOST, f"The connection ended after the request may have left: {_told(exc)}"
+    match exc:
+        case _TooLate():
+            return Fault.TOO_LATE, "The time to send had passed before the first byte could leave."
+        case aiohttp.ClientConnectorCertificateError():
+            return Fault.CERTIFICATE, f"The remote's certificate was not accepted: {_told(exc)}"
+        case aiohttp.ClientSSLError():
+            return Fault.TLS, f"No secure connection could be made: {_told(exc)}"
+        case aiohttp.ClientConnectorDNSError():
+            return Fault.NAME, f"The host's name did not resolve: {_told(exc)}"
+        case aiohttp.ClientConnectorError() | TimeoutError():
+            return Fault.CONNECT, f"No connection could be made: {_told(exc)}"
+        case _:
+            return Fault.CONNECT, f"The request could not be begun: {_told(exc)}"
+
+
+def _told(exc: Exception) -> str:
+    return "time ran out" if isinstance(exc, TimeoutError) else (str(exc) or type(exc).__name__)
