@@ -57,7 +57,7 @@ def flag(name: str, default: bool) -> bool:
 
 def whole(name: str, default: int, *, least: int, most: int, unit: str) -> int:
     """A whole number between two bounds, both allowed."""
-    fix = f"Write a whole number of {unit} from {least} to {most}."
+    fix = f"Write a whole number from {least} to {most} ({unit})."
     value = _read(_env.int, name, default, fix)
     if not least <= value <= most:
         raise wrong(name, f"is {value}", fix)

@@ -62,18 +62,14 @@ REVIEWROOM_INSTANCE = environment.text("INSTANCE", "", pattern=f"({NAME_PATTERN}
 )
 REVIEWROOM_SIGNING_KEY_FILE = environment.path("SIGNING_KEY_FILE", VAR_DIR / "signing-key.json")
 REVIEWROOM_ALLOW_PRIVATE_TARGETS = environment.flag("ALLOW_PRIVATE_TARGETS", False)
-REVIEWROOM_SEND_TIMEOUT_SECONDS = environment.whole(
-    "SEND_TIMEOUT_SECONDS", 20, least=1, most=600, unit="seconds"
-)
+REVIEWROOM_SEND_TIMEOUT_SECONDS = environment.whole("SEND_TIMEOUT_SECONDS", 20, least=1, most=600, unit="seconds")
 REVIEWROOM_LEASE_SECONDS = environment.whole("LEASE_SECONDS", 60, least=3, most=3600, unit="seconds")
-REVIEWROOM_ABSENT_GRACE_SECONDS = environment.whole(
-    "ABSENT_GRACE_SECONDS", 120, least=4, most=86400, unit="seconds"
-)
-REVIEWROOM_HEARTBEAT_SECONDS = environment.whole(
-    "HEARTBEAT_SECONDS", 300, least=10, most=86400, unit="seconds"
-)
-REVIEWROOM_PORT = environment.whole("PORT", 8000, least=1, most=65535, unit="a port")
-REVIEWROOM_TRACKER_PORT = environment.whole("TRACKER_PORT", 8080, least=1, most=65535, unit="a port")
+REVIEWROOM_ABSENT_GRACE_SECONDS = environment.whole("ABSENT_GRACE_SECONDS", 120, least=4, most=86400, unit="seconds")
+REVIEWROOM_HEARTBEAT_SECONDS = environment.whole("HEARTBEAT_SECONDS", 300, least=10, most=86400, unit="seconds")
+REVIEWROOM_PORT = environment.whole("PORT", 8000, least=1, most=65535, unit="port")
+REVIEWROOM_TRACKER_PORT = environment.whole("TRACKER_PORT", 8917, least=1, most=65535, unit="port")
+REVIEWROOM_DEMO_PASSWORD = environment.secret("DEMO_PASSWORD", "review-room")  # of the people load_demo makes
+REVIEWROOM_VAR_DIR = VAR_DIR
 
 # Application
 INSTALLED_APPS = [
@@ -86,6 +82,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "csp",
     "approvals.apps.ApprovalsConfig",
+    "reviewroom.apps.ReviewRoomConfig",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -172,9 +169,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
-DATA_UPLOAD_MAX_MEMORY_SIZE = (
-    4 * 1024 * 1024
-)  # above the largest draft, so that its own refusal is the one people see
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024  # above the largest draft, so that its own refusal is the one people see
 
 SILENCED_SYSTEM_CHECKS: list[str] = []
 
