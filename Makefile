@@ -1,33 +1,79 @@
-# make run, make test, make demo, make check: nothing else is needed than Python 3.11 and make.
+# make run, make test, make demo, make check: nothing is needed but Python 3.11 or newer and make.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 BIN := .venv/bin
-STAMP := .venv/requirements.stamp
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+TEMPLATES := $(wildcard templates)
 
-.PHONY: run test demo check bench clean
-.DEFAULT_GOAL := run
+# An environment carries the checksum of the requirements it was made from; when they change it is brought up to date.
+RUN := .venv/run-$(shell cat requirements.txt requirements-demo.txt | cksum | cut -d' ' -f1)
+DEV := .venv/dev-$(shell cat requirements.txt requirements-demo.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
-$(STAMP): requirements.txt requirements-demo.txt requirements-dev.txt
+# What `check --deploy` looks at: a production start. Nothing is kept or sent with these values.
+DEPLOY := REVIEWROOM_SECRET_KEY=checked-only-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH \
+	REVIEWROOM_ALLOWED_HOSTS=review.example REVIEWROOM_INSTANCE=checked-only REVIEWROOM_DEBUG=false
+
+.DEFAULT_GOAL := help
+.PHONY: help run test test-sqlite test-postgresql demo check format diagrams bench clean
+
+help:
+	@echo "make run     web, workers and a demo tracker on http://127.0.0.1:8000"
+	@echo "make test    all tests on SQLite, then what touches the database on PostgreSQL"
+	@echo "make demo    the whole story in one terminal, against a real tracker"
+	@echo "make check   formatters, linters, types, migrations, deploy check, floors"
+	@echo "make format  lets the formatters write"
+	@echo "make bench   measures the hot paths"
+	@echo "make clean   removes the environment and all data"
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Review Room needs Python 3.11 or newer; install it, or run: make PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Review Room needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Run: make PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	touch $(STAMP)
 
-run: $(STAMP)
-	$(BIN)/python -m reviewroom.run
+$(RUN): | .venv/bin/python
+	@echo "Installing what requirements-demo.txt lists; this takes a minute, once."
+	$(PIP) -r requirements-demo.txt
+	@rm -f .venv/run-* && touch $@
 
-test: $(STAMP)
-	$(BIN)/python -m pytest
+$(DEV): | .venv/bin/python
+	@echo "Installing what requirements-dev.txt lists; this takes a minute, once."
+	$(PIP) -r requirements-dev.txt
+	@rm -f .venv/run-* .venv/dev-* && touch $(RUN) $@
 
-demo: $(STAMP)
-	$(BIN)/python manage.py demo
+run: $(RUN)
+	@exec $(BIN)/python -m reviewroom.run
 
-check: $(STAMP)
+test: test-sqlite test-postgresql
+
+test-sqlite: $(DEV)
+	$(BIN)/python -m pytest --database sqlite $(PYTEST)
+
+test-postgresql: $(DEV)
+	$(BIN)/python -m pytest --database postgresql $(PYTEST)
+
+demo: $(RUN)
+	@exec $(BIN)/python manage.py demo
+
+check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/djlint --check --lint --quiet $(TEMPLATES)
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(DEPLOY) $(BIN)/python -W error manage.py check --deploy --fail-level WARNING
+	$(BIN)/python -m pytest -q -p no:randomly tests/test_floors.py tests/test_repository.py
 
-bench: $(STAMP)
+format: $(DEV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/djlint --reformat --quiet $(TEMPLATES)
+
+diagrams: $(RUN)
+	$(BIN)/python -m reviewroom.diagrams
+
+bench: $(DEV)
 	$(BIN)/python -m bench
 
 clean:
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -6,15 +6,19 @@ import sys
 
 
 def main() -> None:
-    """Runs one management command."""
+    """Runs one management command; a wrong setting ends it in one line that holds the fix."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "reviewroom.settings")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
     except ImportError as exc:
         raise SystemExit(
             "Django is not installed here. Run `make run` once, then `.venv/bin/python manage.py`."
         ) from exc
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as exc:
+        raise SystemExit(f"Review Room did not start: {exc}") from exc
 
 
 if __name__ == "__main__":
