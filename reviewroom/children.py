@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TextIO
 
 STOP_SECONDS = 30  # a worker may be in the middle of a send, which it finishes
 POLL_SECONDS = 0.2
@@ -40,14 +41,15 @@ class Child:
             start_new_session=True,
             preexec_fn=_end_with_parent,
         )
-        self._reader = threading.Thread(target=self._show, daemon=True)
+        self._reader = threading.Thread(target=self._show, args=[self._process.stdout], daemon=True)
         self._reader.start()
 
-    def _show(self) -> None:
-        for line in self._process.stdout:
-            self.last_lines.append(line.rstrip())
-            sys.stdout.write(f"{self.name:>7} | {line.rstrip()}\n")
-            sys.stdout.flush()
+    def _show(self, stream: TextIO) -> None:
+        with stream:
+            for line in stream:
+                self.last_lines.append(line.rstrip())
+                sys.stdout.write(f"{self.name:>7} | {line.rstrip()}\n")
+                sys.stdout.flush()
 
     @property
     def exit_code(self) -> int | None:
@@ -89,9 +91,8 @@ def first_to_end(children: Sequence[Child], stopped: threading.Event) -> Child |
 
 
 def stop_all(children: Sequence[Child], seconds: float = STOP_SECONDS) -> None:
-    """Stops the children, the last started first asked, within one common time limit."""
+    """Stops the children one after the other, the last started first: a worker may still need the others."""
     deadline = time.monotonic() + seconds
     for child in reversed(children):
         child.ask_to_stop()
-    for child in reversed(children):
         child.wait(deadline - time.monotonic())

@@ -4,7 +4,6 @@ Migrates, loads demo data once, prints where to go, and stops everything on Ctrl
 """
 
 import os
-import secrets
 import signal
 import socket
 import sys
@@ -14,13 +13,14 @@ from pathlib import Path
 
 import django
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
 
 from reviewroom.children import Child, first_to_end, stop_all
-from reviewroom.kept import kept
 from reviewroom.welcome import welcome
 
 VAR_DIR = Path(__file__).resolve().parent.parent / "var"
 HOST = "127.0.0.1"
+TRACKER_DIR = VAR_DIR / "tracker"
 PORT_FILE = VAR_DIR / "tracker-port"
 DEFAULT_TRACKER_PORT = "8917"
 READY_SECONDS = 60
@@ -39,40 +39,38 @@ def main() -> int:
         signal.signal(number, lambda *_: stopped.set())
     try:
         return _run(stopped)
-    except (CannotStart, ImproperlyConfigured) as exc:
+    except (CannotStart, CommandError, ImproperlyConfigured) as exc:
         print(f"\nReview Room did not start: {exc}", file=sys.stderr)
         return 1
 
 
 def _run(stopped: threading.Event) -> int:
-    _point_at_the_tracker()
+    _choose_tracker_port()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "reviewroom.settings")
     django.setup()
     from django.conf import settings
 
     web_port, tracker_port = settings.REVIEWROOM_PORT, settings.REVIEWROOM_TRACKER_PORT
-    _refuse_busy_port(web_port, "REVIEWROOM_PORT", "8001")
-    _refuse_busy_port(tracker_port, "REVIEWROOM_TRACKER_PORT", "8918")
+    _refuse_busy_ports(web_port, tracker_port)
     children: list[Child] = []
     try:
+        _make_tracker(tracker_port)
         _prepare()
         _start(_tracker(tracker_port), tracker_port, children, stopped)
         _start(_web(web_port), web_port, children, stopped)
         _start(_worker(), None, children, stopped)
         if not stopped.is_set():
-            print(welcome(web_port, tracker_port, _tracker_password()), flush=True)
+            print(welcome(web_port, tracker_port), flush=True)
         return _watch(children, stopped)
     finally:
         stop_all(children)
 
 
-def _point_at_the_tracker() -> None:
-    """Sets what the web server and the workers must know to write to the embedded tracker."""
+def _choose_tracker_port() -> None:
+    """Tells the settings where the embedded tracker will be; a private target, because it is on this machine."""
     port = os.environ.get("REVIEWROOM_TRACKER_PORT") or _port_of_last_time() or DEFAULT_TRACKER_PORT
     os.environ["REVIEWROOM_TRACKER_PORT"] = port
-    os.environ["REVIEWROOM_TARGET_SECRET_TRACKER"] = f"reviewroom:{_tracker_password()}"
-    os.environ["REVIEWROOM_TARGET_SECRET_TRACKER_HOSTS"] = f"{HOST}:{port}"
-    os.environ["REVIEWROOM_ALLOW_PRIVATE_TARGETS"] = "true"  # the tracker is on this machine
+    os.environ["REVIEWROOM_ALLOW_PRIVATE_TARGETS"] = "true"
 
 
 def _port_of_last_time() -> str:
@@ -80,11 +78,23 @@ def _port_of_last_time() -> str:
     return PORT_FILE.read_text().strip() if PORT_FILE.exists() else ""
 
 
-def _tracker_password() -> str:
-    return kept(VAR_DIR / "tracker-password", lambda: secrets.token_urlsafe(12), instead="a writable folder for var/")
+def _make_tracker(port: int) -> None:
+    """Makes the tracker once; tells the web server and the workers the secret it is written with."""
+    from reviewroom.demo import tracker
+
+    tracker.make(TRACKER_DIR)
+    os.environ["REVIEWROOM_TARGET_SECRET_TRACKER"] = tracker.secret(TRACKER_DIR)
+    os.environ["REVIEWROOM_TARGET_SECRET_TRACKER_HOSTS"] = f"{HOST}:{port}"
 
 
-def _refuse_busy_port(port: int, variable: str, example: str) -> None:
+def _refuse_busy_ports(web: int, tracker: int) -> None:
+    if web == tracker:
+        raise CannotStart(f"REVIEWROOM_PORT and REVIEWROOM_TRACKER_PORT are both {web}. Give them different ports.")
+    _refuse_busy_port(web, "REVIEWROOM_PORT", web + 1)
+    _refuse_busy_port(tracker, "REVIEWROOM_TRACKER_PORT", tracker + 1)
+
+
+def _refuse_busy_port(port: int, variable: str, example: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -98,8 +108,6 @@ def _refuse_busy_port(port: int, variable: str, example: str) -> None:
 
 def _prepare() -> None:
     """Brings database, demo data and static files up to date; a second time this is quick."""
-    from django.core.management import call_command
-
     call_command("migrate", interactive=False, verbosity=0)
     call_command("load_demo")
     PORT_FILE.write_text(os.environ["REVIEWROOM_TRACKER_PORT"])
@@ -119,8 +127,8 @@ def _static_files_changed() -> bool:
 
 
 def _tracker(port: int) -> Child:
-    folder = str(VAR_DIR / "tracker")
-    return Child("tracker", [sys.executable, "-m", "reviewroom.demo.tracker", folder, "--port", str(port)])
+    options = [str(TRACKER_DIR), "--port", str(port)]
+    return Child("tracker", [sys.executable, "-m", "reviewroom.demo.tracker", *options])
 
 
 def _web(port: int) -> Child:

@@ -6,7 +6,7 @@ TEXT = """
   Review Room is running.
 
     pages      http://127.0.0.1:{web}
-    tracker    http://127.0.0.1:{tracker}   (user reviewroom, password {tracker_password})
+    tracker    http://127.0.0.1:{tracker}   (anybody may look)
 
     log in as  ada    proposes tickets             password for all of them: {password}
                ben    reviews
@@ -22,11 +22,10 @@ TEXT = """
 """
 
 
-def welcome(web_port: int, tracker_port: int, tracker_password: str) -> str:
+def welcome(web_port: int, tracker_port: int) -> str:
     """The text with this start's addresses."""
     return TEXT.format(
         web=web_port,
         tracker=tracker_port,
-        tracker_password=tracker_password,
         password=settings.REVIEWROOM_DEMO_PASSWORD,
     )
