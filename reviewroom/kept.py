@@ -15,9 +15,7 @@ def kept(file: Path, make: Callable[[], str], *, instead: str) -> str:
             _create(file, make())
         value = file.read_text(encoding="utf-8").strip()
     except OSError as exc:
-        raise ImproperlyConfigured(
-            f"{file} cannot be read or made ({exc.strerror}). Set {instead} instead."
-        ) from exc
+        raise ImproperlyConfigured(f"{file} cannot be read or made ({exc.strerror}). Set {instead} instead.") from exc
     if not value:
         raise ImproperlyConfigured(f"{file} is empty. Delete it and start again, or set {instead}.")
     return value
