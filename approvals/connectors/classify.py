@@ -20,7 +20,7 @@ _GONE = (404, 410)
 _NOT_ALLOWED = (401, 403)
 _LATER = (425, 429)
 _IN_DOUBT = (408, 409)
-_PAUSING = (Fault.CERTIFICATE, Fault.ADDRESS)  # no retry mends them; a person has to
+_PAUSING = (Fault.CERTIFICATE, Fault.ADDRESS, Fault.SECRET)  # no retry mends them; a person has to
 
 FindId = Callable[[Any], object]
 

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from ipaddress import ip_address
 from typing import Any, Self
@@ -26,7 +27,7 @@ from approvals.connectors import addresses, secrets
 from approvals.connectors.addresses import AddressError
 from approvals.connectors.answers import Answer, Failure, Fault, Response, storable
 from approvals.connectors.base import ConfigError, Deadline
-from approvals.connectors.secrets import Secret
+from approvals.connectors.secrets import Secret, SecretError
 
 MAX_ANSWER_BYTES = 64 * 1024  # of an answer to a write
 MAX_READ_BYTES = 1024 * 1024  # of an answer that repeats what was written, which may take 256 KiB before escaping
@@ -100,6 +101,10 @@ class _Resolver(AbstractResolver):
         pass
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class Outbound:
     """Calls remotes.
 
@@ -107,9 +112,16 @@ class Outbound:
     a connection that died idle cannot be told from one that lost a request.
     """
 
-    def __init__(self, *, allow_private: bool, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        allow_private: bool,
+        environ: Mapping[str, str] | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
         self.allow_private = allow_private
-        self.environ = environ
+        self.environ = environ  # where secrets are; None: the process's own
+        self.now = now  # the wall clock: for signatures, Retry-After dates and the life of links only
         self._kept: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -120,10 +132,6 @@ class Outbound:
         kept, self._kept = self._kept, None
         if kept is not None:
             await kept.close()
-
-    def secret(self, name: str, url: str) -> Secret:
-        """The secret, if it may go to this URL. Raises SecretError."""
-        return secrets.find(name, url, self.environ)
 
     def check_url(self, pointer: str, url: str) -> None:
         """Raise ConfigError for a URL that may not be called. Resolves no names."""
@@ -151,24 +159,31 @@ class Outbound:
         *,
         headers: Iterable[tuple[str, str]] = (),
         body: bytes = b"",
-        hide: Iterable[Secret] = (),
+        secret: str = "",
+        sign: Callable[[Secret], Iterable[tuple[str, str]]] | None = None,
         limit: int = MAX_ANSWER_BYTES,
     ) -> Answer:
-        """Send once and give what came of it; raises nothing but cancellation."""
-        hidden = tuple(hide)
-        shown = storable(secrets.redact(url, hidden))
+        """Send once and give what came of it; raises nothing but cancellation.
+
+        `sign` gives the headers that carry the named secret, or a proof of it.
+        """
         call = _Call(deadline, has_body=bool(body))
         token = _current.set(call)
+        hidden: tuple[Secret, ...] = ()
         try:
             addresses.check_url(url, allow_private=self.allow_private)
+            if secret and sign is not None:
+                found = secrets.find(secret, url, self.environ)
+                hidden = (found,)
+                headers = [*headers, *sign(found)]
             async with asyncio.timeout(deadline.seconds):
-                status, found, content, complete = await self._exchange(method, url, headers, body, limit)
+                status, fields, content, complete = await self._exchange(method, url, headers, body, limit)
         except Exception as exc:
             fault, reason = _explain(exc, call)
-            return Failure(fault, storable(secrets.redact(reason, hidden)), shown)
+            return Failure(fault, *storable(secrets.redact([reason, url], hidden)))
         finally:
             _current.reset(token)
-        return Response(status, found, content, complete, shown, hidden)
+        return Response(status, fields, content, complete, storable(secrets.redact(url, hidden)), hidden)
 
     async def _exchange(
         self, method: str, url: str, headers: Iterable[tuple[str, str]], body: bytes, limit: int
@@ -283,6 +298,8 @@ def _explain(exc: Exception, call: _Call) -> tuple[Fault, str]:
     """The fault and a sentence. What is not known to be early counts as lost."""
     if isinstance(exc, AddressError) or call.refused_address:
         return Fault.ADDRESS, f"No connection was made: {call.refused_address or exc}"
+    if isinstance(exc, SecretError):
+        return Fault.SECRET, str(exc)
     if call.sent:
         return Fault.LOST, f"The connection ended after the request may have left: {_told(exc)}"
     match exc:

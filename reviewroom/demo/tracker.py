@@ -73,7 +73,7 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
 
 
 class _QuietHandler(WSGIRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (named so by the base class)
         """One line per request would drown the terminal this shares."""
 
 
