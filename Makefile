@@ -58,7 +58,7 @@ check: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/djlint --check --lint --quiet $(TEMPLATES)
+	$(BIN)/djlint --lint --quiet $(TEMPLATES)
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(DEPLOY) $(BIN)/python -W error manage.py check --deploy --fail-level WARNING
 	$(BIN)/python -m pytest -q -p no:randomly tests/test_floors.py tests/test_repository.py
@@ -66,7 +66,6 @@ check: $(DEV)
 format: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/djlint --reformat --quiet $(TEMPLATES)
 
 diagrams: $(RUN)
 	$(BIN)/python -m reviewroom.diagrams
