@@ -118,7 +118,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class SendFacts:
-    """Everything a first send depends on. `now` is the database's clock, read after the last lock."""
+    """Everything a send depends on. `now` is the database's clock, read after the last lock."""
 
     now: datetime
     state_ok: bool
@@ -135,14 +135,8 @@ class SendFacts:
 
 
 def may_send(facts: SendFacts) -> GateAnswer:
-    """Gives every reason why these bytes must not go out now."""
+    """Gives every reason why these bytes must not go out now, for the first time or again."""
     return GateAnswer(tuple(_send_reasons(facts)))
-
-
-def may_resend(facts: SendFacts) -> GateAnswer:
-    """The same for a later send: the delivery keeps its own config, so a changed one is no reason."""
-    lenient = (Cause.CONFIG_CHANGED, Cause.RETIRED, Cause.NOT_YET)
-    return GateAnswer(tuple(reason for reason in _send_reasons(facts) if reason.cause not in lenient))
 
 
 def is_expired(now: datetime, expires_at: datetime) -> bool:

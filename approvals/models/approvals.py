@@ -34,6 +34,7 @@ class Approval(StateModel):
     rendering_digest = models.CharField(max_length=71)
     policy = models.JSONField()
     required_approvals = models.PositiveSmallIntegerField()
+    decision_count = models.PositiveIntegerField(default=0)
     opened_at = models.DateTimeField()
     approved_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField()

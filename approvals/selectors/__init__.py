@@ -1,0 +1,1 @@
+"""Named reads for pages, API and workers."""

@@ -1,0 +1,250 @@
+"""Begin and resume: the gate right before bytes may leave. Everything it says yes to is committed first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+
+from approvals.connectors.base import Job
+from approvals.domain.actor import Actor
+from approvals.domain.errors import Unavailable, WrongState
+from approvals.domain.gate import Cause, GateAnswer, Reason, may_send
+from approvals.domain.states import ApprovalState, ClaimState, DeliveryState, DraftState
+from approvals.models import Approval, Attempt, Delivery, DispatchClaim, Installation, walls
+from approvals.permissions import Verb, require
+from approvals.services import audit, door, expire, ground, holding, locks, outbox, rendering
+from approvals.services.door import Clock, Subject
+from approvals.services.holding import Hold
+from approvals.services.outbox import EventClass
+from approvals.services.revoke import revoke_in
+
+_RELEASE_ONLY = (Cause.PAUSED, Cause.HELD)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Authority is spent and the attempt stands in the database: these bytes may leave, under this lease."""
+
+    hold: Hold
+    attempt_id: int
+    job: Job
+    lease_until: datetime
+    began_at: datetime
+
+
+def begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
+    """Spends the approval and opens the first attempt, or gives every reason why not (then nothing was written)."""
+    return door.run(
+        lambda: _begin(actor=actor, clock=clock, hold=hold),
+        actor=actor,
+        verb=Verb.WORK,
+        subject=Subject(draft_id=hold.draft_id),
+    )
+
+
+def resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
+    """Opens a later attempt of a delivery through the same gate, with the delivery's own configuration."""
+    return door.run(
+        lambda: _resume(actor=actor, clock=clock, hold=hold),
+        actor=actor,
+        verb=Verb.WORK,
+        subject=Subject(draft_id=hold.draft_id),
+    )
+
+
+def give_up(*, actor: Actor, clock: Clock, hold: Hold, answer: GateAnswer) -> None:
+    """Lets the target go after a no and does what the no calls for, each in a transaction of its own."""
+    holding.release(actor=actor, clock=clock, hold=hold, reason=answer.sentence)
+    if hold.resumes:
+        if not answer.has(*_RELEASE_ONLY):
+            _cancel(actor=actor, clock=clock, hold=hold, reason=answer.sentence)
+    elif answer.has(Cause.INTEGRITY):
+        _revoke_broken(actor=actor, clock=clock, hold=hold)
+    elif answer.has(Cause.EXPIRED):
+        expire.expire(approval_id=hold.approval_id, actor=actor, clock=clock)
+    elif answer.has(*ground.MOVED, Cause.STANDING):
+        ground.reopen_if_moved(approval_id=hold.approval_id, actor=actor, clock=clock)
+    _record_no(actor, hold, answer)
+
+
+def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
+    require(actor, Verb.WORK)
+    _insist_on_this_database()
+    locks.target(hold.target_id)
+    claim = holding.held_claim(hold)
+    draft = locks.draft(hold.draft_id)
+    approval = locks.approval(hold.approval_id, draft=draft)
+    now = clock()
+    if claim is None or claim.state != ClaimState.RESERVED or claim.lease_until is None or claim.lease_until <= now:
+        return _lost()
+    answer = may_send(ground.facts(approval, now=now, state=ApprovalState.APPROVED))
+    if not answer.ok:
+        return answer
+    delivery = _new_delivery(approval, now)
+    attempt = _new_attempt(delivery, hold, owner=claim.owner, now=now)
+    _send_claim(claim, hold, now=now)
+    approval.consume()
+    approval.delivery = delivery
+    approval.save_move("delivery", expires_at__gt=now, **_binding_of(approval))
+    draft.begin()
+    draft.reason = ""
+    draft.save_move("reason", *draft.touch(now), version=approval.version, approval_id=approval.pk)
+    outbox.emit(approval, EventClass.USE, actor=actor, now=now)
+    audit.of_draft(draft, actor=actor, action="dispatch.began", now=now, **_told(attempt))
+    return Begun(hold, attempt.pk, _job(approval, delivery), attempt.lease_until, now)
+
+
+def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
+    require(actor, Verb.WORK)
+    _insist_on_this_database()
+    locks.target(hold.target_id)
+    claim = holding.held_claim(hold)
+    draft = locks.draft(hold.draft_id)
+    approval = locks.approval(hold.approval_id, draft=draft)
+    delivery = locks.delivery(hold.delivery_id)
+    now = clock()
+    if claim is None or claim.state != ClaimState.RESERVED or claim.lease_until is None or claim.lease_until <= now:
+        return _lost()
+    if delivery.state not in (DeliveryState.WAITING, DeliveryState.UNKNOWN):
+        return _lost()
+    held = delivery.held_at is not None
+    known = ground.facts(approval, now=now, state=ApprovalState.CONSUMED, config=delivery.config, held=held)
+    answer = may_send(known)
+    if not answer.ok:
+        return answer
+    delivery.send()
+    delivery.attempt_count += 1
+    delivery.next_attempt_at = delivery.next_check_at = None
+    delivery.save_move("attempt_count", "next_attempt_at", "next_check_at", held_at=None)
+    attempt = _new_attempt(delivery, hold, owner=claim.owner, now=now)
+    _send_claim(claim, hold, now=now)
+    if draft.state == DraftState.DELIVERY_UNKNOWN:
+        draft.resend()
+    draft.save_move(*draft.touch(now), approval_id=approval.pk)
+    audit.of_draft(draft, actor=actor, action="dispatch.resumed", now=now, **_told(attempt))
+    return Begun(hold, attempt.pk, _job(approval, delivery), attempt.lease_until, now)
+
+
+def _insist_on_this_database() -> None:
+    """Refuses to send from a copy: a restored or cloned database belongs to another installation."""
+    installation = Installation.objects.first()
+    if installation is None or installation.instance_id != settings.REVIEWROOM_INSTANCE:
+        raise Unavailable("This database belongs to another installation, so nothing is sent. Run adopt_database.")
+    if walls.problems(connection):
+        raise Unavailable("The database's walls do not stand, so nothing is sent. Run manage.py migrate.")
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:  # authority must be on disk before the bytes leave
+            cursor.execute("SET LOCAL synchronous_commit = on")
+
+
+def _lost() -> GateAnswer:
+    return GateAnswer((Reason(Cause.STALE, "The dispatch claim is no longer this worker's, or the work is done."),))
+
+
+def _binding_of(approval: Approval) -> dict[str, object]:
+    return {
+        "version": approval.version,
+        "digest": approval.digest,
+        "target_version": approval.target_version,
+        "config_id": approval.config_id,
+        "rendering_digest": approval.rendering_digest,
+    }
+
+
+def _new_delivery(approval: Approval, now: datetime) -> Delivery:
+    delivery: Delivery = Delivery.objects.create(
+        state=DeliveryState.SENDING,
+        id=approval.write_id,
+        approval=approval,
+        draft=approval.draft,
+        target=approval.target,
+        config=approval.config,
+        attempt_count=1,
+        created_at=now,
+    )
+    return delivery
+
+
+def _new_attempt(delivery: Delivery, hold: Hold, *, owner: str, now: datetime) -> Attempt:
+    """Opens the next attempt. What the last one prepared (a post-once link) goes with it, for while it lives."""
+    last = delivery.attempts.order_by("-number").first()
+    return Attempt.objects.create(
+        delivery=delivery,
+        number=delivery.attempt_count,
+        epoch=hold.epoch,
+        token=hold.token,
+        owner=owner,
+        lease_until=holding.lease_end(now),
+        prepared=last.prepared if last else {},
+        started_at=now,
+    )
+
+
+def _send_claim(claim: DispatchClaim, hold: Hold, *, now: datetime) -> None:
+    claim.send()
+    claim.lease_until = holding.lease_end(now)
+    holding.save_claim(claim, hold, now=now, lease_until__gt=now)
+
+
+def _job(approval: Approval, delivery: Delivery) -> Job:
+    revision = approval.revision
+    last = delivery.attempts.order_by("-number").first()
+    return Job(
+        request=rendering.render(revision, delivery.pk, delivery.config),
+        binding=rendering.binding_of(revision),
+        delivery_id=delivery.pk,
+        settings=rendering.settings_of(delivery.config),
+        operation=revision.operation,
+        remote_id=delivery.remote_id or None,
+        prepared=last.prepared if last else {},
+    )
+
+
+def _told(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "delivery_id": str(attempt.delivery_id),
+        "attempt": attempt.number,
+        "epoch": attempt.epoch,
+        "owner": attempt.owner,
+    }
+
+
+def _cancel(*, actor: Actor, clock: Clock, hold: Hold, reason: str) -> None:
+    """Ends a waiting delivery whose gate said no; an unknown one stays unknown, for it may have arrived."""
+
+    def body() -> None:
+        draft = locks.draft(hold.draft_id)
+        delivery = locks.delivery(hold.delivery_id)
+        now = clock()
+        if delivery.state != DeliveryState.WAITING:
+            return
+        delivery.cancel()
+        delivery.reason = reason
+        delivery.next_attempt_at = None
+        delivery.save_move("reason", "next_attempt_at")
+        draft.fail()
+        draft.reason = reason
+        draft.save_move("reason", *draft.touch(now))
+        audit.of_draft(draft, actor=actor, action="delivery.cancelled", now=now, reason=reason)
+
+    door.run(body, actor=actor, verb=Verb.WORK, subject=Subject(draft_id=hold.draft_id))
+
+
+def _revoke_broken(*, actor: Actor, clock: Clock, hold: Hold) -> None:
+    def body() -> None:
+        draft = locks.draft(hold.draft_id)
+        approval = locks.approval(hold.approval_id, draft=draft)
+        now = clock()
+        if approval.is_live:
+            reason = "integrity: the stored bytes do not match the approved digest, or cannot be rendered."
+            revoke_in(draft, approval, verb="revoke", actor=actor, now=now, reason=reason)
+            audit.of_draft(draft, actor=actor, action="digest_mismatch", now=now, reason=reason)
+
+    door.run(body, actor=actor, verb=Verb.WORK, subject=Subject(draft_id=hold.draft_id))
+
+
+def _record_no(actor: Actor, hold: Hold, answer: GateAnswer) -> None:
+    verb = "resume" if hold.resumes else "begin"
+    audit.record_refusal(actor=actor, verb=verb, refusal=WrongState(answer.sentence), draft_id=hold.draft_id)

@@ -1,0 +1,183 @@
+"""From what somebody asks for to what would be bound: channel, target, operation, canonical bytes. Bodies only."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import jsonschema
+from jsonschema.protocols import Validator
+
+from approvals.domain import binding as bindings
+from approvals.domain import pointer as pointers
+from approvals.domain.actor import Actor
+from approvals.domain.binding import Binding, TargetRef
+from approvals.domain.errors import Duplicate, InvalidPayload, OpenDraftExists
+from approvals.domain.resource import matches
+from approvals.domain.states import OPEN_DRAFT
+from approvals.models import Channel, ChannelConfig, DispatchClaim, Draft, Exclusion, Revision, Room, Target, User
+
+DUPLICATE_WINDOW = timedelta(days=30)
+LONGEST_WAIT = timedelta(days=366)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Where an action would go and the bytes it would be bound to."""
+
+    channel: Channel
+    target: Target
+    operation: str
+    binding: Binding
+
+
+def resolve(
+    *, room: Room, channel_slug: object, resource: object, operation: object, payload: Any, now: datetime
+) -> Intent:
+    """Checks one action against the room's channels and binds it. Raises InvalidPayload or TooLarge."""
+    channel = _channel(room, channel_slug)
+    config = channel.config
+    assert config is not None
+    place = TargetRef(channel.connector, config.account, _resource(config, resource))
+    declared = _operation(config, operation)
+    binding = bindings.bind(operation=declared, target=place, payload=payload)
+    _check_schema(config.operations[declared].get("schema"), payload)
+    return Intent(channel, _target(place, now), declared, binding)
+
+
+def add_revision(
+    draft: Draft, intent: Intent, *, number: int, actor: Actor, acts_for: User | None, now: datetime
+) -> Revision:
+    """Stores the bytes as the draft's next revision and bars whoever wrote them from deciding."""
+    author = User.objects.get(pk=actor.person_id)
+    revision = Revision.objects.create(
+        draft=draft,
+        number=number,
+        channel=intent.channel,
+        target=intent.target,
+        operation=intent.operation,
+        canonical=intent.binding.canonical,
+        digest=intent.binding.digest,
+        author=author,
+        acts_for=acts_for,
+        created_at=now,
+    )
+    for user_id in _behind(author, actor):
+        Exclusion.objects.get_or_create(draft=draft, user_id=user_id)
+    return revision
+
+
+def acted_for(actor: Actor, named: object) -> User | None:
+    """Gives the person an agent acts for: the one its token is bound to, else the one named, else its only one."""
+    author = User.objects.get(pk=actor.person_id)
+    if not author.is_agent:
+        if named:
+            raise InvalidPayload("Only agents act for somebody. Leave acts_for out.", pointer="/acts_for")
+        return None
+    persons = {person.username: person for person in author.acts_for.all()}
+    if actor.acts_for_id is not None:
+        persons = {name: person for name, person in persons.items() if person.pk == actor.acts_for_id}
+    if named is None and len(persons) == 1:
+        return next(iter(persons.values()))
+    if not isinstance(named, str) or named not in persons:
+        known = ", ".join(sorted(persons)) or "nobody"
+        raise InvalidPayload(f"Name whom you act for: {known}.", pointer="/acts_for")
+    return persons[named]
+
+
+def check_not_before(value: datetime | None, now: datetime) -> datetime | None:
+    """Lets a time within the next year through; naive and absurd ones are refused."""
+    if value is None:
+        return None
+    if value.tzinfo is None:
+        raise InvalidPayload("Give the time with its UTC offset, like 2026-11-01T01:30-04:00.", pointer="/not_before")
+    if value > now + LONGEST_WAIT:
+        raise InvalidPayload("not_before is more than a year away. Choose an earlier time.", pointer="/not_before")
+    return value
+
+
+def check_rivals(intent: Intent, *, room: Room, now: datetime, draft_id: int | None = None) -> None:
+    """Holds the policy's `one_open_draft` and `duplicates`. The target is locked by the caller.
+
+    Raises OpenDraftExists or Duplicate, naming the other draft.
+    """
+    policy = intent.channel.effective_policy()
+    others = Draft.objects.exclude(pk=draft_id) if draft_id else Draft.objects.all()
+    if policy.one_open_draft:
+        rival = others.filter(target=intent.target, state__in=OPEN_DRAFT).first()
+        if rival is not None:
+            raise OpenDraftExists(draft_id=rival.pk if rival.room_id == room.pk else None)
+    if policy.duplicates == "refuse":
+        twin = same_bytes(intent.binding.digest, room=room, now=now, draft_id=draft_id)
+        if twin is not None:
+            raise Duplicate(draft_id=twin.pk)
+
+
+def same_bytes(digest: str, *, room: Room, now: datetime, draft_id: int | None = None) -> Draft | None:
+    """Gives the newest other draft of the room with the same bytes within the last 30 days."""
+    twins = Revision.objects.filter(digest=digest, created_at__gt=now - DUPLICATE_WINDOW, draft__room=room)
+    if draft_id is not None:
+        twins = twins.exclude(draft_id=draft_id)
+    twin = twins.select_related("draft").order_by("-id").first()
+    return twin.draft if twin else None
+
+
+def _channel(room: Room, slug: object) -> Channel:
+    channels = Channel.objects.select_related("room", "config").filter(room=room, retired_at=None)
+    found = channels.filter(slug=slug).first() if isinstance(slug, str) else None
+    if found is None or found.config is None:
+        known = ", ".join(sorted(channels.values_list("slug", flat=True))) or "none"
+        raise InvalidPayload(f"The room has no such channel. Its channels: {known}.", pointer="/channel")
+    return found
+
+
+def _resource(config: ChannelConfig, resource: object) -> str:
+    if config.resource:
+        if resource not in (None, "", config.resource):
+            raise InvalidPayload(
+                f"This channel writes only to {config.resource}. Leave the resource out.", pointer="/resource"
+            )
+        return config.resource
+    if not isinstance(resource, str) or not matches(config.resource_pattern, resource):
+        raise InvalidPayload(
+            f"Name a resource of the form {config.resource_pattern}, each * one non-empty segment.", pointer="/resource"
+        )
+    return resource
+
+
+def _operation(config: ChannelConfig, operation: object) -> str:
+    if not isinstance(operation, str) or operation not in config.operations:
+        known = ", ".join(sorted(config.operations)) or "none"
+        raise InvalidPayload(f"The channel does not declare this operation. It has: {known}.", pointer="/operation")
+    return operation
+
+
+def _check_schema(schema: dict[str, Any] | None, payload: Any) -> None:
+    if schema is None:
+        return
+    validator: Validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
+    faults = sorted(validator.iter_errors(payload), key=lambda fault: (len(fault.absolute_path), fault.message))
+    error = faults[0] if faults else None
+    if error is not None:
+        where = "/payload" + pointers.build(error.absolute_path)
+        raise InvalidPayload(f"The payload does not fit the operation: {error.message[:300]}.", pointer=where)
+
+
+def _target(place: TargetRef, now: datetime) -> Target:
+    target, made = Target.objects.get_or_create(
+        connector=place.connector,
+        account=place.account,
+        resource=place.resource,
+        defaults={"created_at": now},
+    )
+    if made:
+        DispatchClaim.objects.create(target=target, changed_at=now)
+    return Target.objects.select_for_update().get(pk=target.pk)
+
+
+def _behind(author: User, actor: Actor) -> set[int]:
+    """Gives everybody who wrote these bytes: the author and, for an agent, whoever it may have acted for."""
+    if not author.is_agent:
+        return {author.pk}
+    if actor.acts_for_id is not None:
+        return {author.pk, actor.acts_for_id}
+    return {author.pk, *author.acts_for.values_list("pk", flat=True)}

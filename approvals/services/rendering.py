@@ -1,0 +1,50 @@
+"""From stored configuration and bytes to the request a connector would send."""
+
+from uuid import UUID
+
+from approvals.connectors import registry
+from approvals.connectors.base import Capability, Connector, Request, Settings
+from approvals.domain import binding as bindings
+from approvals.domain.binding import Binding
+from approvals.domain.errors import InvalidPayload
+from approvals.models import Approval, ChannelConfig, Revision
+
+
+def connector_of(config: ChannelConfig) -> Connector:
+    return registry.get(config.channel.connector)
+
+
+def settings_of(config: ChannelConfig) -> Settings:
+    """Gives one stored configuration as the plain data connectors read."""
+    channel = config.channel
+    return Settings(
+        connector=channel.connector,
+        account=config.account,
+        secret=config.secret,
+        idempotent=config.idempotent,
+        concurrency=channel.concurrency,
+        config=config.config,
+        operations=config.operations,
+    )
+
+
+def capabilities(config: ChannelConfig, operation: str) -> frozenset[Capability]:
+    return connector_of(config).capabilities(settings_of(config), operation)
+
+
+def binding_of(revision: Revision) -> Binding:
+    """Gives the binding the stored bytes hold; the bytes themselves are never made again."""
+    return bindings.load(bytes(revision.canonical))
+
+
+def render(revision: Revision, write_id: UUID, config: ChannelConfig) -> Request:
+    """Gives the request for these bytes. Raises InvalidPayload if they cannot be rendered with this configuration."""
+    try:
+        return connector_of(config).render(binding_of(revision), write_id, settings_of(config))
+    except (KeyError, ValueError, TypeError) as error:
+        raise InvalidPayload(f"The connector cannot make a request of this: {error}", pointer="/payload") from error
+
+
+def request_of(approval: Approval) -> Request:
+    """Gives the request an approval covers, with the configuration it was opened on."""
+    return render(approval.revision, approval.write_id, approval.config)
