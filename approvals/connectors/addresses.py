@@ -59,7 +59,9 @@ def check_url(url: str, *, allow_private: bool) -> None:
 
 def literal(host: str) -> Address | None:
     """The address a host is written as, in any notation the system would accept; None for a name."""
-    host = host.removesuffix(".")
+    host = host.removesuffix(".").lower()
+    if host == "localhost" or host.endswith(".localhost"):
+        return IPv4Address("127.0.0.1")  # by definition (RFC 6761)
     try:
         return ipaddress.ip_address(host.split("%")[0])
     except ValueError:

@@ -5,7 +5,7 @@ import hashlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -149,6 +149,10 @@ class Deadline:
     seconds: float
     send_by: float | None = None  # an instant of `clock`; None where nothing is written
     clock: Callable[[], float] = boottime
+
+    def since(self, begun: float) -> "Deadline":
+        """What is left of the same deadline for a second call, when the first began at this instant of `clock`."""
+        return replace(self, seconds=max(self.seconds - (self.clock() - begun), 0.0))
 
     @property
     def too_late(self) -> bool:

@@ -55,6 +55,7 @@ class _Broken(Exception):
 
 
 _Handler = Callable[[ClientRequest], Awaitable[ClientResponse]]
+_EXPECTED = (AddressError, SecretError, _TooLate, aiohttp.ClientError, OSError, ValueError)
 _current: ContextVar[_Call] = ContextVar("outbound_call")
 
 
@@ -148,7 +149,7 @@ class Outbound:
             await _Resolver(self.allow_private).resolve(parts.hostname or "", parts.port or 443)
         except _RefusedAddress as exc:
             raise ConfigError(pointer, f"The host {parts.hostname} may not be called: {exc}.") from exc
-        except OSError:
+        except (OSError, UnicodeError):
             return
 
     async def call(
@@ -159,13 +160,14 @@ class Outbound:
         *,
         headers: Iterable[tuple[str, str]] = (),
         body: bytes = b"",
-        secret: str = "",
+        secret: str | Secret = "",
         sign: Callable[[Secret], Iterable[tuple[str, str]]] | None = None,
         limit: int = MAX_ANSWER_BYTES,
     ) -> Answer:
-        """Send once and give what came of it; raises nothing but cancellation.
+        """Send once and give what came of it, never an error of the network.
 
-        `sign` gives the headers that carry the named secret, or a proof of it.
+        `sign` gives the headers that carry the secret, or a proof of it. A secret given by name is looked up and
+        must be meant for the host.
         """
         call = _Call(deadline, has_body=bool(body))
         token = _current.set(call)
@@ -173,12 +175,14 @@ class Outbound:
         try:
             addresses.check_url(url, allow_private=self.allow_private)
             if secret and sign is not None:
-                found = secrets.find(secret, url, self.environ)
+                found = secrets.find(secret, url, self.environ) if isinstance(secret, str) else secret
                 hidden = (found,)
                 headers = [*headers, *sign(found)]
             async with asyncio.timeout(deadline.seconds):
                 status, fields, content, complete = await self._exchange(method, url, headers, body, limit)
         except Exception as exc:
+            if not call.sent and not isinstance(exc, _EXPECTED):
+                raise
             fault, reason = _explain(exc, call)
             return Failure(fault, *storable(secrets.redact([reason, url], hidden)))
         finally:

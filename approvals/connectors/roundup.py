@@ -156,6 +156,7 @@ class RoundupConnector(Connector):
     async def verify(self, job: Job, deadline: Deadline) -> Verification:
         if not _is_id(job.remote_id):
             return Verification(Match.IMPOSSIBLE, "No issue number is known.")
+        begun = deadline.clock()
         wanted = _properties(job.binding.payload, job.settings)
         fields = ",".join(sorted({*wanted, "title"}))
         answer = await self._get(job, deadline, f"?id={job.remote_id}&@fields={fields}&@verbose=2")
@@ -165,7 +166,7 @@ class RoundupConnector(Connector):
         except (LookupError, TypeError, ValueError) as exc:
             return Verification(Match.UNKNOWN, _unreadable(answer, exc), answer.evidence)
         if not shown:
-            return await self._unlisted(job, deadline)
+            return await self._unlisted(job, deadline.since(begun))
         if differing:
             reason = f"The tracker shows another {', '.join(differing)} than was approved."
             return Verification(Match.DIFFERS, reason, answer.evidence)
@@ -175,13 +176,14 @@ class RoundupConnector(Connector):
         """Retire the issue. Roundup wants to hear the version it is to retire, so it is read first."""
         if not _is_id(job.remote_id):
             return Receipt(Outcome.REFUSED, "Nothing was sent: no issue number is known.")
+        begun = deadline.clock()
         current = await self._get(job, deadline, f"/{job.remote_id}?@fields=title")
         if not isinstance(current, Response) or current.status != 200:
-            return _not_yet(retract_receipt(current, now=self.outbound.now()))
+            return _unread(current, self.outbound.now())
         answer = await self.outbound.call(
             "DELETE",
             f"{_class_url(job.binding, job.settings)}/{job.remote_id}",
-            deadline,
+            deadline.since(begun),
             headers=(*_headers(job.settings), ("If-Match", current.headers.get("etag", ""))),
             secret=job.settings.secret,
             sign=_authorize,
@@ -284,7 +286,7 @@ def _unprepared(answer: Answer, now: datetime) -> Receipt:
 
 
 def _receipt(answer: Answer, now: datetime) -> Receipt:
-    receipt = write_receipt(answer, find_id=lambda document: document["data"]["id"], now=now)
+    receipt = write_receipt(answer, find_id=lambda document: pointers.resolve(document, "/data/id"), now=now)
     if not isinstance(answer, Response) or not 400 <= answer.status < 500:
         return receipt
     message = answer.body.decode(errors="replace")
@@ -303,9 +305,12 @@ def _receipt(answer: Answer, now: datetime) -> Receipt:
     )
 
 
-def _not_yet(receipt: Receipt) -> Receipt:
-    """The receipt of a retraction that ended at the reading before it."""
-    if receipt.outcome in (Outcome.DELIVERED, Outcome.REFUSED):
+def _unread(answer: Answer, now: datetime) -> Receipt:
+    """The receipt of a retraction that ended at the reading before it: nothing was asked of the tracker yet."""
+    if isinstance(answer, Response) and answer.status in (404, 410):
+        return retract_receipt(answer, now=now)
+    receipt = write_receipt(answer, find_id=lambda document: None, now=now)
+    if receipt.outcome is Outcome.REFUSED:
         return receipt
     return Receipt(
         Outcome.NOT_SENT,
