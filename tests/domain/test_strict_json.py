@@ -86,6 +86,10 @@ def test_the_depth_is_named_where_it_is_exceeded():
     assert refusal_of(document).pointer == "/payload/b/1" + "/0" * 62
 
 
+def test_what_stands_side_by_side_does_not_nest():
+    assert parse_json("[" + '{"a": [1]}, ' * 500 + "[]]")[-1] == []
+
+
 def test_brackets_inside_strings_do_not_nest():
     assert parse_json('{"payload": "%s\\"[["}' % ("[" * 1000))["payload"].endswith('"[[')
 
