@@ -132,7 +132,7 @@ def _tracker(port: int) -> Child:
 
 
 def _web(port: int) -> Child:
-    options = ["--host", HOST, "--port", str(port), "--interface", "wsgi", "--no-ws"]
+    options = ["--host", HOST, "--port", str(port), "--interface", "wsgi", "--no-ws", "--log-level", "error"]
     threads = ["--workers", "1", "--blocking-threads", BLOCKING_THREADS]
     return Child("web", [sys.executable, "-m", "granian", *options, *threads, "reviewroom.wsgi:application"])
 

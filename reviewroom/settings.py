@@ -9,6 +9,7 @@ from django.core.management.utils import get_random_secret_key
 
 from reviewroom import database, environment
 from reviewroom.kept import kept
+from reviewroom.logs import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -170,6 +171,10 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024  # above the largest draft, so that its own refusal is the one people see
+
+LOGGING = logging_settings(
+    environment.text("LOG_FORMAT", "text" if LOCAL else "json", pattern="text|json", fix="Write text or json.")
+)
 
 SILENCED_SYSTEM_CHECKS: list[str] = []
 
