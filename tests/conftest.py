@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.test import TransactionTestCase
 
+from tests.cast import clock, lasting_story, remote, story  # noqa: F401  fixtures of every test
 from tests.support import chromium
 from tests.support.missing import missing
 
@@ -75,3 +76,16 @@ def context(browser: Any, live_server: Any) -> Iterator[Any]:
 def page(context: Any) -> Any:
     """One tab."""
     return context.new_page()
+
+
+@pytest.fixture(autouse=True)
+def _whole_database(request: pytest.FixtureRequest) -> Iterator[None]:
+    """After every test that touches the database, each draft in it must stand in an allowed combination."""
+    touches = {"db", "transactional_db"} & set(request.fixturenames)
+    for name in touches:
+        request.getfixturevalue(name)
+    yield
+    if touches and request.node.get_closest_marker("broken_on_purpose") is None:
+        from approvals.selectors import whole
+
+        assert list(whole.problems()) == []

@@ -11,6 +11,10 @@ from django.db import connection
 
 def database_now() -> datetime:
     """Gives the database's time of this very call, aware, in UTC."""
+    return _read()
+
+
+def _read() -> datetime:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT clock_timestamp()")

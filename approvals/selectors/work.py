@@ -6,9 +6,9 @@ from itertools import groupby, zip_longest
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
-from approvals.domain.states import LIVE_APPROVAL, ApprovalState, ClaimState, DeliveryState, DraftState
+from approvals.domain.states import LIVE_APPROVAL, ApprovalState, ClaimState, DeliveryState
 from approvals.models import Approval, Delivery, DispatchClaim
 
 _UNPAUSED = Q(draft__room__paused_at=None, draft__channel__paused_at=None)
@@ -55,15 +55,10 @@ def lost_claims(now: datetime, *, limit: int) -> list[int]:
     return list(lost.order_by("lease_until").values_list("target_id", flat=True)[:limit])
 
 
-def live_on_moved_ground(target_id: int, version: int) -> list[UUID]:
+def live_on_moved_ground(target_id: int) -> list[UUID]:
     """Gives the live approvals of a target that were opened on an older version of it."""
-    stale = Approval.objects.filter(target_id=target_id, state__in=LIVE_APPROVAL, target_version__lt=version)
-    return list(stale.order_by("id").values_list("id", flat=True))
-
-
-def unconfirmed(draft_state: str = DraftState.SUBMITTED) -> QuerySet[Delivery]:
-    """Gives writes that were delivered and not read back yet."""
-    return Delivery.objects.filter(state=DeliveryState.DELIVERED, draft__state=draft_state, verification="")
+    live = Approval.objects.filter(target_id=target_id, state__in=LIVE_APPROVAL)
+    return list(live.filter(target_version__lt=F("target__version")).order_by("id").values_list("id", flat=True))
 
 
 def _free(target_ids: set[int], now: datetime) -> set[int]:

@@ -71,7 +71,8 @@ def give_up(*, actor: Actor, clock: Clock, hold: Hold, answer: GateAnswer) -> No
 
 def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     require(actor, Verb.WORK)
-    _insist_on_this_database()
+    insist_on_this_database()
+    _commit_to_disk()
     locks.target(hold.target_id)
     claim = holding.held_claim(hold)
     draft = locks.draft(hold.draft_id)
@@ -98,7 +99,8 @@ def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
 
 def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     require(actor, Verb.WORK)
-    _insist_on_this_database()
+    insist_on_this_database()
+    _commit_to_disk()
     locks.target(hold.target_id)
     claim = holding.held_claim(hold)
     draft = locks.draft(hold.draft_id)
@@ -127,15 +129,19 @@ def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     return Begun(hold, attempt.pk, _job(approval, delivery), attempt.lease_until, now)
 
 
-def _insist_on_this_database() -> None:
+def insist_on_this_database() -> None:
     """Refuses to send from a copy: a restored or cloned database belongs to another installation."""
     installation = Installation.objects.first()
     if installation is None or installation.instance_id != settings.REVIEWROOM_INSTANCE:
         raise Unavailable("This database belongs to another installation, so nothing is sent. Run adopt_database.")
     if walls.problems(connection):
         raise Unavailable("The database's walls do not stand, so nothing is sent. Run manage.py migrate.")
+
+
+def _commit_to_disk() -> None:
+    """Makes this transaction's commit durable on PostgreSQL: authority is on disk before the bytes leave."""
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:  # authority must be on disk before the bytes leave
+        with connection.cursor() as cursor:
             cursor.execute("SET LOCAL synchronous_commit = on")
 
 
