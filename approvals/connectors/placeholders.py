@@ -67,8 +67,10 @@ def _encoded(name: str, value: str | None) -> str:
 
 def _misplaced(template: str) -> str | None:
     parts = urlsplit(template)
+    if parts.scheme not in ("http", "https"):
+        return "A URL begins with https:// or http://."
     query_names = [pair.partition("=")[0] for pair in parts.query.split("&")]
-    if "{" in parts.scheme + parts.netloc or any("{" in name for name in query_names):
+    if "{" in parts.netloc or any("{" in name for name in query_names):
         return "Placeholders may stand only in the path or as query values, not in the host or a query name."
     if {".", ".."} & set(parts.path.replace("%2e", ".").replace("%2E", ".").split("/")):
         return "A path may not hold the segments . and .. ."

@@ -2,8 +2,8 @@
 
 Facts this relies on, seen with Roundup 2.6: a post-once-exactly link is gone before the issue is made, so "not
 valid" may mean that the issue exists; a search on a text property finds substrings; a retired issue still answers
-a GET but is in no search; CRLF is stored as LF; an empty text is a conflict (409); a DELETE with a content type is
-a server error; what it cannot explain it answers with 400 and "An error occurred".
+a GET but is in no search; CRLF is stored as LF; an empty text is a conflict (409); a DELETE takes no content type;
+what it cannot explain it answers with 400 and "An error occurred".
 """
 
 import re

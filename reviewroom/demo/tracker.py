@@ -72,7 +72,14 @@ class _Server(socketserver.ThreadingMixIn, WSGIServer):
     request_queue_size = 64
 
 
-class _QuietHandler(WSGIRequestHandler):
+class _Handler(WSGIRequestHandler):
+    def get_environ(self) -> WSGIEnvironment:
+        """Without the text/plain that wsgiref makes up where a request has no body: Roundup refuses it (415)."""
+        environ = super().get_environ()
+        if "content-type" not in self.headers:
+            del environ["CONTENT_TYPE"]
+        return environ
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (named so by the base class)
         """One line per request would drown the terminal this shares."""
 
@@ -96,7 +103,7 @@ def serve(directory: Path, port: int) -> None:
     """Serves until SIGTERM or Ctrl-C. Port 0 takes a free one; the ready line tells which."""
     from roundup.cgi.wsgi_handler import RequestDispatcher
 
-    with _Server(("127.0.0.1", port), _QuietHandler) as server:
+    with _Server(("127.0.0.1", port), _Handler) as server:
         url = f"http://127.0.0.1:{server.server_port}/"
         _configure(directory, web=url)
         server.set_app(_releasing(RequestDispatcher(str(directory))))
