@@ -13,6 +13,7 @@ from typing import Any
 import rfc8785
 
 from approvals.domain.errors import InvalidPayload, TooLarge
+from approvals.domain.resource import matches
 from approvals.domain.strict_json import MAX_DEPTH, check_text, check_value, parse_json
 
 __all__ = [
@@ -143,19 +144,12 @@ def check_operation(operation: str, declared: Iterable[str]) -> None:
 def check_resource(resource: str, pattern: str) -> None:
     """Refuses a resource outside the channel's pattern; `*` is one segment, never empty, `.` or `..`."""
     _check_name(resource, "resource")
-    if not _fits(resource, pattern) or _CONTROL.search(resource) or len(resource.encode()) > MAX_RESOURCE_BYTES:
+    if not matches(pattern, resource) or _CONTROL.search(resource) or len(resource.encode()) > MAX_RESOURCE_BYTES:
         raise InvalidPayload(
             f"Name a resource that fits {pattern} ('*' stands for one segment), in at most "
             f"{MAX_RESOURCE_BYTES} bytes and without control characters.",
             pointer="/resource",
         )
-
-
-def _fits(resource: str, pattern: str) -> bool:
-    found, wanted = resource.split("/"), pattern.split("/")
-    return len(found) == len(wanted) and all(
-        segment not in ("", ".", "..") and want in ("*", segment) for segment, want in zip(found, wanted, strict=True)
-    )
 
 
 def _check_names(operation: str, target: TargetRef, corrects: Corrects | None) -> None:

@@ -15,7 +15,7 @@ class Target(models.Model):
 
     connector = models.CharField(max_length=64)
     account = models.CharField(max_length=200)
-    resource = models.CharField(max_length=500)
+    resource = models.CharField(max_length=512)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField()
 

@@ -42,8 +42,8 @@ class ChannelSpec(Strict):
     name: str = Field(default="", max_length=120)
     connector: str
     account: str = Field(min_length=1, max_length=200)
-    resource: str = Field(default="", max_length=500)
-    resource_pattern: str = Field(default="", max_length=500)
+    resource: str = Field(default="", max_length=512)
+    resource_pattern: str = Field(default="", max_length=512)
     concurrency: Literal["exclusive", "append"] = "exclusive"
     idempotent: bool = False
     policy: dict[str, Any] = {}

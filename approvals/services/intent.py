@@ -12,7 +12,6 @@ from approvals.domain import pointer as pointers
 from approvals.domain.actor import Actor
 from approvals.domain.binding import Binding, TargetRef
 from approvals.domain.errors import Duplicate, InvalidPayload, OpenDraftExists
-from approvals.domain.resource import matches
 from approvals.domain.states import OPEN_DRAFT
 from approvals.models import Channel, ChannelConfig, DispatchClaim, Draft, Exclusion, Revision, Room, Target, User
 
@@ -38,10 +37,12 @@ def resolve(
     config = channel.config
     assert config is not None
     place = TargetRef(channel.connector, config.account, _resource(config, resource))
-    declared = _operation(config, operation)
-    binding = bindings.bind(operation=declared, target=place, payload=payload)
-    _check_schema(config.operations[declared].get("schema"), payload)
-    return Intent(channel, _target(place, now), declared, binding)
+    if not isinstance(operation, str):
+        raise InvalidPayload("Name the operation.", pointer="/operation")
+    bindings.check_operation(operation, config.operations)
+    binding = bindings.bind(operation=operation, target=place, payload=payload)
+    _check_schema(config.operations[operation].get("schema"), payload)
+    return Intent(channel, _target(place, now), operation, binding)
 
 
 def add_revision(
@@ -137,18 +138,10 @@ def _resource(config: ChannelConfig, resource: object) -> str:
                 f"This channel writes only to {config.resource}. Leave the resource out.", pointer="/resource"
             )
         return config.resource
-    if not isinstance(resource, str) or not matches(config.resource_pattern, resource):
-        raise InvalidPayload(
-            f"Name a resource of the form {config.resource_pattern}, each * one non-empty segment.", pointer="/resource"
-        )
+    if not isinstance(resource, str):
+        raise InvalidPayload(f"Name a resource of the form {config.resource_pattern}.", pointer="/resource")
+    bindings.check_resource(resource, config.resource_pattern)
     return resource
-
-
-def _operation(config: ChannelConfig, operation: object) -> str:
-    if not isinstance(operation, str) or operation not in config.operations:
-        known = ", ".join(sorted(config.operations)) or "none"
-        raise InvalidPayload(f"The channel does not declare this operation. It has: {known}.", pointer="/operation")
-    return operation
 
 
 def _check_schema(schema: dict[str, Any] | None, payload: Any) -> None:
