@@ -9,7 +9,8 @@ class Actor:
     """A person, an agent or a part of the system, as of now.
 
     `via` is the door (`web`, `api`, `command`, `admin`, `worker`), `acts_for_id` the person an agent's token is
-    bound to, `scopes` what the token may be used for (None: no token), `correlation_id` ties one request to all it caused.
+    bound to, `scopes` what the token may be used for (None: no token); `correlation_id` ties one request to all it
+    caused.
     """
 
     kind: str

@@ -7,6 +7,7 @@ walls and `post_migrate` builds them anew; a digest says which walls stand. Not 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.apps import apps
@@ -45,6 +46,7 @@ class Wall:
     message: str
 
 
+@cache
 def walls(vendor: str) -> tuple[Wall, ...]:
     """Gives every wall for a database vendor, in a stable order."""
     differs = "IS DISTINCT FROM" if vendor == "postgresql" else "IS NOT"
@@ -56,6 +58,7 @@ def walls(vendor: str) -> tuple[Wall, ...]:
     )
 
 
+@cache
 def digest(vendor: str) -> str:
     """Gives the hex SHA-256 of all statements that build the walls."""
     return hashlib.sha256("\n".join(_statements(vendor)).encode()).hexdigest()
