@@ -47,19 +47,24 @@ def _barred(approvals: list[Approval], people: set[int]) -> set[tuple[int, int]]
     return set(rows.values_list("draft_id", "user_id")) if people else set()
 
 
+def standings(room_id: int, draft_id: int, user_ids: Iterable[int]) -> dict[int, Standing]:
+    """Gives the standing of each member of a room, as of now, on one draft."""
+    ids = set(user_ids)
+    barred = set(Exclusion.objects.filter(draft_id=draft_id, user_id__in=ids).values_list("user_id", flat=True))
+    members = Membership.objects.filter(room_id=room_id, user_id__in=ids).select_related("user")
+    return {member.user_id: _standing(member, is_barred=member.user_id in barred) for member in members}
+
+
 def _standings(approval: Approval, members: Iterable[Membership], barred: set[tuple[int, int]]) -> dict[int, Standing]:
-    """Gives who is in good standing: an active person, a reviewer of the room, no author of the draft."""
     return {
-        member.user_id: Standing(
-            member.user_id,
-            in_good_standing=(
-                member.is_reviewer
-                and member.user.is_active
-                and member.user.kind == User.Kind.PERSON
-                and (approval.draft_id, member.user_id) not in barred
-            ),
-            groups=frozenset(member.groups),
-        )
+        member.user_id: _standing(member, is_barred=(approval.draft_id, member.user_id) in barred)
         for member in members
         if member.room_id == approval.draft.room_id
     }
+
+
+def _standing(member: Membership, *, is_barred: bool) -> Standing:
+    """Says whether somebody counts: an active person, a reviewer of the room, no author of the draft."""
+    user = member.user
+    good = member.is_reviewer and user.is_active and user.kind == User.Kind.PERSON and not is_barred
+    return Standing(member.user_id, in_good_standing=good, groups=frozenset(member.groups))
