@@ -8,7 +8,9 @@ variable, and connects only to addresses it has checked itself.
 import asyncio
 import socket
 import ssl
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -279,7 +281,34 @@ async def _read(response: ClientResponse, limit: int) -> tuple[bytes, bool]:
 
 
 async def _getaddrinfo(host: str, port: int, family: int) -> list[Any]:
-    return await asyncio.get_running_loop().getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+    """As socket.getaddrinfo, in a thread nobody waits for.
+
+    The loop's own executor is joined when the loop ends: a name server that hangs would hold the worker far
+    beyond its deadline.
+    """
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[list[Any]] = loop.create_future()
+
+    def hand_over(infos: list[Any], error: Exception | None) -> None:
+        if found.done():
+            return
+        if error is None:
+            found.set_result(infos)
+        else:
+            found.set_exception(error)
+
+    def resolve() -> None:
+        infos: list[Any] = []
+        error: Exception | None = None
+        try:
+            infos = list(socket.getaddrinfo(host, port, family, socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as exc:
+            error = exc
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(hand_over, infos, error)
+
+    threading.Thread(target=resolve, name="resolve", daemon=True).start()
+    return await found
 
 
 def _resolved(host: str, port: int, info: Any) -> ResolveResult:

@@ -1,6 +1,7 @@
 """What a send comes to, on real connections: only a proof that nothing happened may say that nothing happened."""
 
-import asyncio
+import threading
+import time
 
 import pytest
 
@@ -145,13 +146,14 @@ def test_a_name_that_does_not_resolve_is_not_sent(http, job_for, run, deadline):
     assert (receipt.outcome, receipt.pause) == (Outcome.NOT_SENT, False)
 
 
-def test_a_connection_that_takes_too_long_is_not_sent(http, job_for, run, monkeypatch):
-    async def never(*_args):
-        await asyncio.sleep(30)
-
-    monkeypatch.setattr("approvals.connectors.outbound._getaddrinfo", never)
+def test_a_name_server_that_hangs_is_not_sent_and_does_not_hold_the_worker(http, job_for, run, monkeypatch):
+    released = threading.Event()
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_args: released.wait(5) and [])
     job = job_for(http_settings("http://slow.example", secret=""))
+    begun = time.monotonic()
     assert run(http.send(job, Deadline(0.1))).outcome is Outcome.NOT_SENT
+    assert time.monotonic() - begun < 2
+    released.set()
 
 
 def test_a_remote_that_speaks_no_tls_is_not_sent(http, job_for, run, deadline):
