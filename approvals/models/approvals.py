@@ -15,6 +15,8 @@ from approvals.models.moves import StateModel, move, state_field
 from approvals.models.rooms import ChannelConfig
 from approvals.models.targets import Target
 
+_LIVE = tuple(state.value for state in LIVE_APPROVAL)
+
 
 class Approval(StateModel):
     """The authority for one revision on one target version, under one snapshot of the policy.
@@ -55,11 +57,9 @@ class Approval(StateModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["draft"], condition=Q(state__in=LIVE_APPROVAL), name="one_live_approval_per_draft"
-            ),
+            models.UniqueConstraint(fields=["draft"], condition=Q(state__in=_LIVE), name="one_live_approval_per_draft"),
             models.CheckConstraint(
-                condition=~Q(state=ApprovalState.CONSUMED) | Q(delivery__isnull=False),
+                condition=~Q(state=ApprovalState.CONSUMED.value) | Q(delivery__isnull=False),
                 name="consumed_approval_has_a_delivery",
             ),
         ]
@@ -67,9 +67,9 @@ class Approval(StateModel):
             models.Index(
                 fields=["dispatch_at", "id"],
                 name="approval_due",
-                condition=Q(state=ApprovalState.APPROVED, dispatch_at__isnull=False),
+                condition=Q(state=ApprovalState.APPROVED.value, dispatch_at__isnull=False),
             ),
-            models.Index(fields=["expires_at", "id"], name="approval_expiry", condition=Q(state__in=LIVE_APPROVAL)),
+            models.Index(fields=["expires_at", "id"], name="approval_expiry", condition=Q(state__in=_LIVE)),
         ]
 
     def __str__(self) -> str:

@@ -10,6 +10,8 @@ from approvals.models.moves import StateModel, move, state_field
 from approvals.models.rooms import ChannelConfig
 from approvals.models.targets import Target
 
+_OPEN = (DeliveryState.WAITING.value, DeliveryState.UNKNOWN.value)
+
 
 class Delivery(StateModel):
     """The one external effect of a consumed approval, or its undoing. Its id is the idempotency key at the remote.
@@ -61,7 +63,7 @@ class Delivery(StateModel):
             models.UniqueConstraint(fields=["approval"], condition=Q(kind="write"), name="one_write_per_approval"),
             models.UniqueConstraint(
                 fields=["approval"],
-                condition=Q(kind="retract") & ~Q(state=DeliveryState.DELIVERED),
+                condition=Q(kind="retract") & ~Q(state=DeliveryState.DELIVERED.value),
                 name="one_open_retraction_per_approval",
             ),
         ]
@@ -69,7 +71,7 @@ class Delivery(StateModel):
             models.Index(
                 fields=["next_attempt_at", "id"],
                 name="delivery_due",
-                condition=Q(state__in=(DeliveryState.WAITING, DeliveryState.UNKNOWN), next_attempt_at__isnull=False),
+                condition=Q(state__in=_OPEN, next_attempt_at__isnull=False),
             ),
             models.Index(
                 fields=["next_check_at", "id"],

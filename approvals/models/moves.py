@@ -16,9 +16,9 @@ from approvals.domain.states import Machine
 
 
 def state_field(machine: Machine, *, default: str | None = None) -> FSMField:
-    """Gives the protected state column of a machine."""
-    choices = [(state, state.replace("_", " ").capitalize()) for state in machine.states]
-    return FSMField(choices=choices, default=default or machine.initial[0], protected=True, max_length=24)
+    """Gives the protected state column of a machine; plain text, so that migrations do not depend on the tables."""
+    choices = [(str(state), state.replace("_", " ").capitalize()) for state in machine.states]
+    return FSMField(choices=choices, default=str(default or machine.initial[0]), protected=True, max_length=24)
 
 
 def move(machine: Machine, verb: str, field: FSMField) -> Callable[[Any], None]:

@@ -54,7 +54,7 @@ class DispatchClaim(StateModel):
         constraints = [
             models.CheckConstraint(
                 name="held_dispatch_claim_names_its_holder",
-                condition=Q(state=ClaimState.IDLE)
+                condition=Q(state=ClaimState.IDLE.value)
                 | (Q(token__isnull=False) & Q(lease_until__isnull=False) & ~Q(owner="") & Q(delivery_id__isnull=False)),
             )
         ]
