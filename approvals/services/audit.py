@@ -39,33 +39,34 @@ def append(
 ) -> AuditEvent:
     """Adds one link to a chain. Inside atomic only; the chain's head is the last lock a transaction takes."""
     head, _ = AuditChain.objects.select_for_update().get_or_create(key=chain)
-    body = rfc8785.dumps(
-        {
-            "chain": chain,
-            "seq": head.seq + 1,
-            "prev_hash": head.head,
-            "at": stamp(now),
-            "actor": {"label": actor.label, "user_id": actor.user_id, "via": actor.via, "address": actor.address},
-            "correlation_id": actor.correlation_id,
-            "action": action,
-            "outcome": outcome,
-            "reason": reason,
-            "draft_id": draft_id,
-            "details": dict(details or {}),
-        }
-    ).decode()
+    facts = {
+        "at": stamp(now),
+        "actor": {"label": actor.label, "user_id": actor.user_id, "via": actor.via, "address": actor.address},
+        "correlation_id": actor.correlation_id,
+        "action": action,
+        "outcome": outcome,
+        "reason": reason,
+        "draft_id": draft_id,
+        "details": dict(details or {}),
+    }
+    return _link(head, facts, actor=actor, now=now)
+
+
+def _link(head: AuditChain, facts: dict[str, Any], *, actor: Actor, now: datetime) -> AuditEvent:
+    """Hashes the facts onto the head of a chain and moves the head by a conditional write."""
+    place = {"chain": head.key, "seq": head.seq + 1, "prev_hash": head.head}
+    body = rfc8785.dumps(place | facts).decode()
     link = hashlib.sha256(body.encode()).hexdigest()
-    moved = AuditChain.objects.filter(pk=head.pk, seq=head.seq).update(seq=head.seq + 1, head=link)
-    if not moved:
-        raise LostRace(f"audit chain {chain}")
+    if not AuditChain.objects.filter(pk=head.pk, seq=head.seq).update(seq=head.seq + 1, head=link):
+        raise LostRace(f"audit chain {head.key}")
     return AuditEvent.objects.create(
         chain=head,
         seq=head.seq + 1,
         at=now,
         actor=actor.label,
-        action=action,
-        outcome=outcome,
-        draft_id=draft_id,
+        action=facts["action"],
+        outcome=facts["outcome"],
+        draft_id=facts["draft_id"],
         body=body,
         prev_hash=head.head,
         hash=link,
