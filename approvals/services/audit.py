@@ -54,7 +54,7 @@ def append(
 
 def _link(head: AuditChain, facts: dict[str, Any], *, actor: Actor, now: datetime) -> AuditEvent:
     """Hashes the facts onto the head of a chain and moves the head by a conditional write."""
-    place = {"chain": head.key, "seq": head.seq + 1, "prev_hash": head.head}
+    place: dict[str, Any] = {"chain": head.key, "seq": head.seq + 1, "prev_hash": head.head}
     body = rfc8785.dumps(place | facts).decode()
     link = hashlib.sha256(body.encode()).hexdigest()
     if not AuditChain.objects.filter(pk=head.pk, seq=head.seq).update(seq=head.seq + 1, head=link):
