@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.db import connections
@@ -44,10 +44,15 @@ def once(*, report: Callable[[str, Counts], None] | None = None) -> Counts:
     return total
 
 
-def forever(stop: threading.Event, *, report: Callable[[str, Counts], None] | None = None) -> None:
+def forever(
+    stop: threading.Event,
+    *,
+    report: Callable[[str, Counts], None] | None = None,
+    cadences: Iterable[Cadence] = CADENCES,
+) -> None:
     """Runs every beat on its cadence until `stop` is set; the beats in hand are finished first."""
     threads = [
-        threading.Thread(target=_keep_going, args=(cadence, stop, report), name=cadence.name) for cadence in CADENCES
+        threading.Thread(target=_keep_going, args=(cadence, stop, report), name=cadence.name) for cadence in cadences
     ]
     for thread in threads:
         thread.start()
