@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import timedelta
 from typing import Any
 
+from approvals.domain import pointer as pointers
 from approvals.domain.errors import InvalidPayload
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d{1,6})([smhd])\Z")
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])\Z")
 _DURATIONS = ("review_ttl", "approval_ttl", "dispatch_delay")
 
 
@@ -40,7 +41,9 @@ class Policy:
 
         Raises InvalidPayload that points at the first wrong key.
         """
-        return replace(self, **{key: _parsed(key, value, f"{pointer}/{key}") for key, value in values.items()})
+        return replace(
+            self, **{key: _parsed(key, value, pointer + pointers.build([key])) for key, value in values.items()}
+        )
 
     def snapshot(self) -> dict[str, Any]:
         """Gives the JSON form that is kept on an approval; `from_snapshot` reads it back."""
@@ -126,12 +129,7 @@ def _requirements(value: Any, pointer: str) -> tuple[Requirement, ...]:
 
 
 def _requirement(item: Any, pointer: str) -> Requirement:
-    if (
-        not isinstance(item, dict)
-        or set(item) != {"group", "minimum"}
-        or not isinstance(item["group"], str)
-        or not item["group"]
-    ):
+    if not isinstance(item, dict) or set(item) != {"group", "minimum"}:
         raise InvalidPayload("A requirement has exactly the keys group and minimum.", pointer=pointer)
     if not isinstance(item["group"], str) or not item["group"]:
         raise InvalidPayload("Name the group.", pointer=f"{pointer}/group")
