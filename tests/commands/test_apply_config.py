@@ -95,7 +95,11 @@ def test_a_room_not_named_is_left_alone(apply):
     ("old", "new", "told"),
     [
         ('name = "ben"', 'name = "ben"\nnickname = "b"', r":5: users\.1\.nickname: There is no such key"),
-        ("required_approvals = 2", "required_approvals = 0", r":12: rooms\.0\.policy\.required_approvals: Give a whole"),
+        (
+            "required_approvals = 2",
+            "required_approvals = 0",
+            r":12: rooms\.0\.policy\.required_approvals: Give a whole",
+        ),
         ('"reviewer"', '"boss"', r":13: rooms\.0\.members\.1\.roles\.0: "),
         ('user = "ben"', 'user = "zoe"', r":13: rooms\.0\.members\.1\.user: There is no user zoe"),
         ('connector = "roundup"', 'connector = "fax"', r":17: rooms\.0\.channels\.0\.connector: There is no conn"),

@@ -1,0 +1,135 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from django.core.management import CommandError
+
+from approvals.management.commands import drain_outbox
+from approvals.models import OutboxEvent
+from approvals.services import pause
+from approvals.workers import loop
+from tests.support.remote import LOCKED_OUT, UNKNOWN
+
+
+@pytest.fixture(autouse=True)
+def sink(settings, tmp_path):
+    file = tmp_path / "sink.jsonl"
+    settings.REVIEWROOM_AUDIT_SINK = file.as_uri()
+    return file
+
+
+def counts(printed):
+    return json.loads(printed)["counts"]
+
+
+def test_dispatch_sends_what_is_approved(story, command):
+    story.approved()
+    assert counts(command("dispatch_approved", "--concurrency", "1", "--format", "json")) == {"delivered": 1}
+
+
+def test_dispatch_sends_nothing_unapproved(story, command):
+    story.propose()
+    command("dispatch_approved", "--concurrency", "1")
+    assert story.remote.sent == []
+
+
+def test_batch_size_bounds_a_beat(story, command):
+    for number in range(3):
+        story.approved(resource=f"locations/1/reviews/{number}")
+    printed = command("dispatch_approved", "--concurrency", "1", "--batch-size", "2", "--format", "json")
+    assert counts(printed) == {"delivered": 2}
+
+
+def test_reconcile_confirms_what_was_delivered(story, command):
+    draft = story.approved()
+    command("dispatch_approved", "--concurrency", "1")
+    command("reconcile_deliveries", "--concurrency", "1")
+    assert story.again(draft).state == "confirmed"
+
+
+def test_sweep_expires_what_nobody_decided_on(story, command):
+    draft = story.propose()
+    story.clock.advance(days=8)
+    command("sweep_expired")
+    assert story.again(draft).state == "expired"
+
+
+def test_drain_hands_the_stored_bytes_to_the_sink(story, command, sink):
+    story.approved()
+    command("drain_outbox")
+    assert sink.read_text().splitlines() == list(OutboxEvent.objects.order_by("id").values_list("payload", flat=True))
+
+
+def test_run_worker_does_it_all(story, command, sink):
+    draft = story.approved()
+    command("run_worker", "--concurrency", "1")
+    assert (story.again(draft).state, len(sink.read_text().splitlines())) == ("confirmed", 2)
+
+
+def test_run_worker_prints_one_line_of_json(story, command):
+    story.approved()
+    printed = command("run_worker", "--concurrency", "1", "--format", "json")
+    assert counts(printed) == {"delivered": 1, "confirmed": 1, "drained": 2}
+
+
+def test_text_says_when_nothing_was_due(story, command):
+    assert command("dispatch_approved") == "dispatch_approved: nothing was due\n"
+
+
+@pytest.mark.parametrize("answer", [UNKNOWN, LOCKED_OUT])
+def test_what_waits_for_somebody_is_exit_code_3(story, command, answer):
+    story.approved()
+    story.remote.receipts.append(answer)
+    with pytest.raises(SystemExit) as caught:
+        command("dispatch_approved", "--concurrency", "1")
+    assert caught.value.code == 3
+
+
+def test_a_paused_channel_is_told_even_when_nothing_was_due(story, command):
+    channel = story.propose().channel
+    pause.pause_channel(actor=story.actor("max"), clock=story.clock, channel=channel, reason="Maintenance.")
+    with pytest.raises(SystemExit) as caught:
+        command("dispatch_approved")
+    assert caught.value.code == 3
+
+
+def test_a_sink_that_cannot_be_used_is_said(story, command, settings):
+    settings.REVIEWROOM_AUDIT_SINK = "file://relative.jsonl"
+    with pytest.raises(CommandError, match="three slashes"):
+        command("drain_outbox")
+
+
+def test_another_installation_sends_nothing(story, command, settings):
+    story.approved()
+    settings.REVIEWROOM_INSTANCE = "somewhere-else"
+    with pytest.raises(CommandError, match="adopt_database"):
+        command("dispatch_approved", "--concurrency", "1")
+
+
+@pytest.mark.parametrize("words", [["--batch-size", "0"], ["--concurrency", "x"], ["--once", "--forever"]])
+def test_wrong_usage_is_refused(command, words):
+    with pytest.raises(CommandError):
+        command("drain_outbox", *words)
+
+
+def test_forever_works_until_it_is_told_to_stop(lasting_story, monkeypatch, sink):
+    lasting_story.approved()
+    monkeypatch.setattr(drain_outbox.Command, "every_seconds", 0.01)
+    stop = loop.threading.Event()
+    command = drain_outbox.Command()
+    monkeypatch.setattr(command, "tell", lambda *_, **__: stop.set())
+    command.go_on(stop, {}, "text")
+    assert len(sink.read_text().splitlines()) == 1
+
+
+@pytest.mark.slow
+def test_sigterm_ends_a_worker_in_peace(lasting_story, process_environment):
+    words = [sys.executable, "manage.py", "run_worker", "--forever"]
+    process = subprocess.Popen(words, env=process_environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(3)  # Django is loaded and the threads run; earlier, Python's own handler would end it
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (0, (b"", b""))
