@@ -12,6 +12,7 @@ from approvals.domain.actor import Actor
 from approvals.domain.binding import digest_of
 from approvals.domain.errors import (
     AlreadyDecided,
+    InvalidPayload,
     NotEligible,
     NotFound,
     StaleRevision,
@@ -72,7 +73,8 @@ def decide(
 def take_back(*, actor: Actor, clock: Clock, approval_id: UUID, key: Key | None = None) -> Draft:
     """Takes one's own standing decision back by a further row. An approved draft returns to review with it.
 
-    Names the approval only and is never refused as stale. Raises Consumed once sending has begun.
+    Names the approval only and is never refused as stale. Raises Consumed once sending has begun, and Expired when
+    time ran out: what expired gets no new review by the way.
     """
     return door.run(
         lambda: _take_back(actor=actor, clock=clock, approval_id=approval_id),
@@ -88,6 +90,8 @@ def _decide(*, actor: Actor, clock: Clock, shown: Shown, verdict: Verdict, comme
     draft, approval = _locked(shown.approval_id)
     now = clock()
     require(actor, Verb.DECIDE, draft=draft)
+    if verdict not in VERDICTS:
+        raise InvalidPayload("A verdict is approve, reject or request_changes.", pointer="/verdict")
     comment = words.checked(comment, pointer="/comment")
     standing = newest_decisions(approval).get(actor.person_id)
     if standing is not None and standing.verdict == verdict:
@@ -109,6 +113,8 @@ def _take_back(*, actor: Actor, clock: Clock, approval_id: UUID) -> Draft:
     standing = newest_decisions(approval).get(actor.person_id)
     if not approval.is_live:
         raise authority.refusal_for(approval)
+    if is_expired(now, approval.expires_at):
+        raise expire.refusal(approval)
     if standing is None or standing.verdict == Verdict.TAKEN_BACK:
         raise WrongState("No decision of yours stands on this approval.", draft_id=draft.pk, approval_id=approval.pk)
     shown = Shown(approval.pk, approval.version, approval.digest)
@@ -161,8 +167,12 @@ def _check_open(approval: Approval, now: datetime) -> None:
 
 
 def _check_eligible(draft: Draft, actor: Actor) -> None:
-    if Exclusion.objects.filter(draft=draft, user_id=actor.person_id).exists():
+    barred = set(Exclusion.objects.filter(draft=draft).values_list("user_id", flat=True))
+    if actor.person_id in barred:
         raise NotEligible("You wrote part of this draft, so somebody else has to decide on it.", reason="author")
+    authors = set(draft.revisions.values_list("author_id", flat=True))
+    if not authors or authors - barred:
+        raise NotEligible("Who wrote this draft is not known, so nobody can decide on it.", reason="author")
 
 
 def _record(

@@ -52,7 +52,7 @@ def propose(
 
     def body() -> Draft:
         if room is None:
-            raise NotFound(f"There is no room {room_slug!r}, or you are not a member of it.")
+            raise NotFound()  # in the words a stranger to a real room gets
         draft = _propose(actor=actor, clock=clock, room=room, proposal=proposal)
         if dry_run:
             transaction.set_rollback(True)
