@@ -1,3 +1,8 @@
-from django.urls import path
+"""Which address leads where: the API under /v1, everything else to the pages."""
 
-urlpatterns: list[object] = []
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("approvals.api.urls")),
+    path("", include("approvals.web.urls")),
+]

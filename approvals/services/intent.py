@@ -93,6 +93,8 @@ def check_not_before(value: datetime | None, now: datetime) -> datetime | None:
         raise InvalidPayload("Give the time with its UTC offset, like 2026-11-01T01:30-04:00.", pointer="/not_before")
     if value > now + LONGEST_WAIT:
         raise InvalidPayload("not_before is more than a year away. Choose an earlier time.", pointer="/not_before")
+    if value < now - LONGEST_WAIT:
+        raise InvalidPayload("not_before is more than a year ago. Leave it out to send at once.", pointer="/not_before")
     return value
 
 
@@ -101,16 +103,20 @@ def check_rivals(intent: Intent, *, room: Room, now: datetime, draft_id: int | N
 
     Raises OpenDraftExists or Duplicate, naming the other draft.
     """
-    policy = intent.channel.effective_policy()
-    others = Draft.objects.exclude(pk=draft_id) if draft_id else Draft.objects.all()
-    if policy.one_open_draft:
-        rival = others.filter(target=intent.target, state__in=OPEN_DRAFT).first()
-        if rival is not None:
-            raise OpenDraftExists(draft_id=rival.pk if rival.room_id == room.pk else None)
-    if policy.duplicates == "refuse":
+    check_alone(intent.channel, intent.target, room=room, draft_id=draft_id)
+    if intent.channel.effective_policy().duplicates == "refuse":
         twin = same_bytes(intent.binding.digest, room=room, now=now, draft_id=draft_id)
         if twin is not None:
             raise Duplicate(draft_id=twin.pk)
+
+
+def check_alone(channel: Channel, target: Target, *, room: Room, draft_id: int | None = None) -> None:
+    """Holds `one_open_draft` for a draft that is opened, or opened again. The target is locked by the caller."""
+    if not channel.effective_policy().one_open_draft:
+        return
+    rival = Draft.objects.filter(target=target, state__in=OPEN_DRAFT).exclude(pk=draft_id).first()
+    if rival is not None:
+        raise OpenDraftExists(draft_id=rival.pk if rival.room_id == room.pk else None)
 
 
 def same_bytes(digest: str, *, room: Room, now: datetime, draft_id: int | None = None) -> Draft | None:
