@@ -15,7 +15,16 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from approvals.domain.states import APPROVAL, DELIVERY, DISPATCH_CLAIM, DRAFT, ClaimState, Machine
+from approvals.domain.states import (
+    APPROVAL,
+    DELIVERY,
+    DISPATCH_CLAIM,
+    DRAFT,
+    LIVE_APPROVAL,
+    ClaimState,
+    DeliveryState,
+    Machine,
+)
 
 PREFIX = "reviewroom_wall"
 
@@ -24,15 +33,25 @@ IMMUTABLE = ("Revision", "Decision", "ChannelConfig", "AuditEvent", "Observation
 UNDELETABLE = ("Approval", "Delivery", "DispatchClaim", "Draft", "Attempt", "AuditChain", "Target")
 FROZEN = {
     "Approval": (
-        "draft revision target config version digest target_version rendering_digest policy required_approvals "
+        "id draft revision target config version digest target_version rendering_digest policy required_approvals "
         "opened_at"
     ),
-    "Delivery": "kind approval draft target config created_at",
-    "Attempt": "delivery number epoch token owner lease_until started_at",
-    "OutboxEvent": "event_id event_class approval payload created_at",
-    "Target": "connector account resource",
-    "AuditChain": "key",
+    "Delivery": "id kind approval draft target config created_at",
+    "DispatchClaim": "id target",
+    "Draft": "id",
+    "Attempt": "id delivery number epoch token owner lease_until started_at",
+    "OutboxEvent": "id event_id event_class approval payload created_at",
+    "Target": "id connector account resource",
+    "AuditChain": "id key",
 }
+STANDS_IN_THE_WAY = {
+    "Approval": f"draft_id = NEW.draft_id AND state IN ('{LIVE_APPROVAL[0]}', '{LIVE_APPROVAL[1]}')",
+    "Delivery": (
+        "approval_id = NEW.approval_id AND kind = NEW.kind "
+        f"AND (kind = 'write' OR state <> '{DeliveryState.DELIVERED}')"
+    ),
+}
+"""Which row the conditional unique constraints keep a newborn one from standing beside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +192,33 @@ def _claim_walls(differs: str) -> Iterator[Wall]:
 
 
 def _replace_walls() -> Iterator[Wall]:
-    """Guards against INSERT OR REPLACE, whose hidden delete fires no trigger unless recursive_triggers is on."""
+    """Guards against OR REPLACE, whose hidden delete fires no trigger unless recursive_triggers is on."""
     for model in sorted({*MACHINE_OF, *IMMUTABLE, *FROZEN}):
         meta = _model(model)._meta
         assert meta.pk is not None
-        same = " OR ".join(
-            " AND ".join(f"{column} = NEW.{column}" for column in columns)
-            for columns in ((meta.pk.column,), *_unique_columns(meta))
-        )
-        exists = f"EXISTS (SELECT 1 FROM {meta.db_table} WHERE {same})"  # noqa: S608  names of our own tables
-        yield _wall("replace", model, "INSERT", exists, "such a row exists and is not replaced")
+        unique = [" AND ".join(f"{name} = NEW.{name}" for name in names) for names in _unique_columns(meta)]
+        same = " OR ".join([f"{meta.pk.column} = NEW.{meta.pk.column}", *unique, *_conditionally_unique(model)])
+        yield _wall("replace", model, "INSERT", _exists(meta, same), "such a row exists and is not replaced")
+        for name in _movable_columns(meta):
+            taken = f"NEW.{name} IS NOT OLD.{name} AND {_exists(meta, f'{name} = NEW.{name}')}"
+            yield _wall(f"take_{name}", model, "UPDATE", taken, "another row holds this and is not replaced")
+
+
+def _exists(meta: Any, condition: str) -> str:
+    return f"EXISTS (SELECT 1 FROM {meta.db_table} WHERE {condition})"  # noqa: S608  names of our own tables
+
+
+def _conditionally_unique(model: str) -> Iterator[str]:
+    if model in STANDS_IN_THE_WAY:
+        yield f"({STANDS_IN_THE_WAY[model]})"
+
+
+def _movable_columns(meta: Any) -> Iterator[str]:
+    """Gives the unique columns that may change."""
+    frozen = FROZEN.get(meta.object_name, "").split()
+    for field in meta.concrete_fields:
+        if field.unique and not field.primary_key and field.name not in frozen and meta.object_name not in IMMUTABLE:
+            yield field.column
 
 
 def _unique_columns(meta: Any) -> Iterator[tuple[str, ...]]:
