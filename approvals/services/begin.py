@@ -21,6 +21,8 @@ from approvals.services.outbox import EventClass
 from approvals.services.revoke import revoke_in
 
 _RELEASE_ONLY = (Cause.PAUSED, Cause.HELD)
+LOST = GateAnswer((Reason(Cause.STALE, "The dispatch claim is no longer this worker's, or the work is done."),))
+"""Not a no to these bytes: somebody else has the target or the delivery by now, and whatever follows is theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,12 @@ def resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
 def give_up(*, actor: Actor, clock: Clock, hold: Hold, answer: GateAnswer) -> None:
     """Lets the target go after a no and does what the no calls for, each in a transaction of its own."""
     holding.release(actor=actor, clock=clock, hold=hold, reason=answer.sentence)
+    if answer != LOST:
+        _follow(actor=actor, clock=clock, hold=hold, answer=answer)
+    _record_no(actor, hold, answer)
+
+
+def _follow(*, actor: Actor, clock: Clock, hold: Hold, answer: GateAnswer) -> None:
     if hold.resumes:
         if not answer.has(*_RELEASE_ONLY):
             _cancel(actor=actor, clock=clock, hold=hold, reason=answer.sentence)
@@ -66,7 +74,6 @@ def give_up(*, actor: Actor, clock: Clock, hold: Hold, answer: GateAnswer) -> No
         expire.expire(approval_id=hold.approval_id, actor=actor, clock=clock)
     elif answer.has(*ground.MOVED, Cause.STANDING):
         ground.reopen_if_moved(approval_id=hold.approval_id, actor=actor, clock=clock)
-    _record_no(actor, hold, answer)
 
 
 def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
@@ -79,7 +86,7 @@ def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     approval = locks.approval(hold.approval_id, draft=draft)
     now = clock()
     if claim is None or claim.state != ClaimState.RESERVED or claim.lease_until is None or claim.lease_until <= now:
-        return _lost()
+        return LOST
     answer = may_send(ground.facts(approval, now=now, state=ApprovalState.APPROVED))
     if not answer.ok:
         return answer
@@ -108,9 +115,9 @@ def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     delivery = locks.delivery(hold.delivery_id)
     now = clock()
     if claim is None or claim.state != ClaimState.RESERVED or claim.lease_until is None or claim.lease_until <= now:
-        return _lost()
+        return LOST
     if delivery.state not in (DeliveryState.WAITING, DeliveryState.UNKNOWN):
-        return _lost()
+        return LOST
     held = delivery.held_at is not None
     known = ground.facts(approval, now=now, state=ApprovalState.CONSUMED, config=delivery.config, held=held)
     answer = may_send(known)
@@ -143,10 +150,6 @@ def _commit_to_disk() -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL synchronous_commit = on")
-
-
-def _lost() -> GateAnswer:
-    return GateAnswer((Reason(Cause.STALE, "The dispatch claim is no longer this worker's, or the work is done."),))
 
 
 def _binding_of(approval: Approval) -> dict[str, object]:
@@ -218,22 +221,23 @@ def _told(attempt: Attempt) -> dict[str, Any]:
 
 
 def _cancel(*, actor: Actor, clock: Clock, hold: Hold, reason: str) -> None:
-    """Ends a waiting delivery whose gate said no; an unknown one stays unknown, for it may have arrived."""
+    """Ends a waiting delivery whose gate said no. An unknown one may have arrived: it only is not sent again."""
 
     def body() -> None:
         draft = locks.draft(hold.draft_id)
         delivery = locks.delivery(hold.delivery_id)
         now = clock()
-        if delivery.state != DeliveryState.WAITING:
+        if delivery.state not in (DeliveryState.WAITING, DeliveryState.UNKNOWN):
             return
-        delivery.cancel()
-        delivery.reason = reason
+        if delivery.state == DeliveryState.WAITING:
+            delivery.cancel()
+            draft.fail()
+        delivery.reason = draft.reason = reason[:1000]
         delivery.next_attempt_at = None
         delivery.save_move("reason", "next_attempt_at")
-        draft.fail()
-        draft.reason = reason
         draft.save_move("reason", *draft.touch(now))
-        audit.of_draft(draft, actor=actor, action="delivery.cancelled", now=now, reason=reason)
+        action = f"delivery.{delivery.state}"
+        audit.of_draft(draft, actor=actor, action=action, now=now, reason=reason)
 
     door.run(body, actor=actor, verb=Verb.WORK, subject=Subject(draft_id=hold.draft_id))
 

@@ -66,19 +66,23 @@ def has_unknown_before(delivery: Delivery, number: int) -> bool:
 
 
 def settle_claim(delivery: Delivery, attempt: Attempt, *, known: bool, now: datetime) -> None:
-    """Moves the dispatch claim with the outcome, if it still serves this attempt."""
+    """Moves the dispatch claim with the outcome, if it still serves this attempt.
+
+    A reservation for sending once more what proves to be delivered is let go: nobody else would ever come for it.
+    """
     claim = locks.dispatch_claim(delivery.target_id)
-    if (claim.epoch, claim.token) != (attempt.epoch, attempt.token):
-        return
-    if claim.state == ClaimState.SENDING:
+    serves = (claim.epoch, claim.token) == (attempt.epoch, attempt.token)
+    if serves and claim.state == ClaimState.SENDING:
         keeps = not known and delivery.config.channel.is_exclusive
         claim.lose() if keeps else claim.settle()
-    elif claim.state == ClaimState.UNCERTAIN and known:
+    elif serves and claim.state == ClaimState.UNCERTAIN and known:
         claim.clear()
+    elif claim.state == ClaimState.RESERVED and _is_needless(claim, delivery):
+        claim.release()
     else:
         return
     claim.changed_at = now
-    claim.save_move("changed_at", epoch=attempt.epoch, token=attempt.token)
+    claim.save_move("changed_at", epoch=claim.epoch, token=claim.token)
 
 
 def deliver(
@@ -115,6 +119,10 @@ def deliver(
         return None
     Target.objects.filter(pk=delivery.target_id).update(version=F("version") + 1)
     return delivery.target_id
+
+
+def _is_needless(claim: DispatchClaim, delivery: Delivery) -> bool:
+    return claim.delivery_id == delivery.pk and delivery.state == DeliveryState.DELIVERED
 
 
 def _record(*, actor: Actor, clock: Clock, attempt_id: int, token: UUID, receipt: Receipt) -> Recorded:
@@ -164,7 +172,8 @@ def _apply(
     if receipt.outcome == Outcome.DELIVERED:
         return deliver(delivery, draft, remote_id=receipt.remote_id or "", reason=receipt.reason, actor=actor, now=now)
     if receipt.outcome == Outcome.UNKNOWN or has_unknown_before(delivery, attempt.number):
-        _to_unknown(delivery, draft, reason=receipt.reason, actor=actor, now=now)
+        asked = receipt.retry_after_seconds
+        _to_unknown(delivery, draft, reason=receipt.reason, asked_seconds=asked, actor=actor, now=now)
     elif receipt.outcome == Outcome.REFUSED:
         _to_refused(delivery, draft, attempt, reason=receipt.reason, actor=actor, now=now)
     else:
@@ -172,7 +181,9 @@ def _apply(
     return None
 
 
-def _to_unknown(delivery: Delivery, draft: Draft, *, reason: str, actor: Actor, now: datetime) -> None:
+def _to_unknown(
+    delivery: Delivery, draft: Draft, *, reason: str, actor: Actor, now: datetime, asked_seconds: float | None = None
+) -> None:
     """Says that nobody knows. What can be looked up is; what cannot but dedupes is sent again; the rest waits."""
     can = rendering.capabilities(delivery.config, draft.operation)
     delivery.reason = reason[:1000]
@@ -180,7 +191,7 @@ def _to_unknown(delivery: Delivery, draft: Draft, *, reason: str, actor: Actor, 
     delivery.next_check_at = now if Capability.LOOKUP in can else None
     resends = Capability.IDEMPOTENCY_KEY in can and Capability.LOOKUP not in can
     resends = resends and not delivery.config.channel.is_exclusive
-    delivery.next_attempt_at = now + _pause_before(delivery.attempt_count) if resends else None
+    delivery.next_attempt_at = now + _pause_before(delivery.attempt_count, asked_seconds) if resends else None
     columns = ("reason", "check_count", "next_check_at", "next_attempt_at")
     if delivery.state == DeliveryState.SENDING:
         delivery.lose()
