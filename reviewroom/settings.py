@@ -162,6 +162,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True  # forms and the htmx header carry the token; no script reads the cookie
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "approvals.web.views.faults.csrf_failure"
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS

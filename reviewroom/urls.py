@@ -7,3 +7,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("", include("approvals.urls")),
 ]
+
+handler400 = "approvals.web.views.faults.bad_request"
+handler403 = "approvals.web.views.faults.forbidden"
+handler404 = "approvals.web.views.faults.not_found"
+handler500 = "approvals.web.views.faults.broken"

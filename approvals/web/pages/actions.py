@@ -1,0 +1,136 @@
+"""What a person may do to a draft besides deciding: offered only where state, role and standing allow it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+
+from approvals.domain.states import DRAFT, DraftState
+from approvals.models import Draft
+from approvals.permissions import Verb
+from approvals.web.pages.reader import Reader
+
+REVISABLE = frozenset({*DRAFT.edge("submit").sources, *DRAFT.edge("expire").sources})
+SETTLED = frozenset({DraftState.FAILED, DraftState.RETRACTED, DraftState.REVOKED, DraftState.EXPIRED})
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One verb as a form. `hidden` names what it is about; a reason is asked where the verb takes authority away."""
+
+    verb: str
+    url: str
+    label: str
+    hint: str
+    needs_reason: bool = False
+    reason_label: str = "Reason"
+    is_danger: bool = False
+    is_primary: bool = False
+    hidden: tuple[tuple[str, str], ...] = ()
+    fault: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    label: str
+    url: str
+    icon: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """When a verb is offered, and what its form says."""
+
+    verb: Verb
+    when: Callable[[Draft], bool]
+    label: str
+    hint: str
+    needs_reason: bool = False
+    is_danger: bool = False
+    is_primary: bool = False
+
+
+def _waits_for_a_press(draft: Draft) -> bool:
+    approval = draft.approval
+    return draft.state == DraftState.APPROVED and approval is not None and approval.dispatch_at is None
+
+
+OFFERS = (
+    Offer(
+        Verb.SUBMIT,
+        lambda draft: draft.state in DRAFT.edge("submit").sources,
+        "Submit for review",
+        "Opens a review of the newest revision, exactly as it is shown here.",
+        is_primary=True,
+    ),
+    Offer(
+        Verb.DISPATCH,
+        _waits_for_a_press,
+        "Send now",
+        "A worker then sends exactly the approved bytes, once.",
+        is_primary=True,
+    ),
+    Offer(
+        Verb.REVOKE,
+        lambda draft: draft.state in DRAFT.edge("revoke").sources,
+        "Revoke",
+        "Takes the authority away for everybody. Nothing is sent; the author has to submit it again.",
+        needs_reason=True,
+        is_danger=True,
+    ),
+    Offer(
+        Verb.WITHDRAW,
+        lambda draft: draft.state in DRAFT.edge("withdraw").sources,
+        "Withdraw",
+        "Takes the draft off the table. Nothing is sent; it can be submitted again.",
+        needs_reason=True,
+        is_danger=True,
+    ),
+)
+
+
+def actions(reader: Reader, *, fault: tuple[str, str, str] | None = None) -> tuple[Action, ...]:
+    """Gives the forms this person is offered; `fault` is (verb, message, typed reason) of a form that came back."""
+    return tuple(_with_fault(action, fault) for action in _offered(reader))
+
+
+def links(reader: Reader) -> tuple[Link, ...]:
+    return tuple(_links(reader))
+
+
+def _offered(reader: Reader) -> Iterator[Action]:
+    for offer in OFFERS:
+        if offer.when(reader.draft) and reader.may(offer.verb):
+            yield Action(
+                verb=offer.verb.value,
+                url=reverse(offer.verb.value, args=[reader.draft.pk]),
+                label=offer.label,
+                hint=offer.hint,
+                needs_reason=offer.needs_reason,
+                is_danger=offer.is_danger,
+                is_primary=offer.is_primary,
+                hidden=_about(reader, offer.verb),
+            )
+
+
+def _about(reader: Reader, verb: Verb) -> tuple[tuple[str, str], ...]:
+    if verb == Verb.SUBMIT:
+        return (("version", str(reader.draft.version)),)
+    return (("approval", str(reader.draft.approval_id)),) if verb == Verb.REVOKE else ()
+
+
+def _with_fault(action: Action, fault: tuple[str, str, str] | None) -> Action:
+    if fault is None or fault[0] != action.verb:
+        return action
+    return replace(action, fault=fault[1], reason=fault[2])
+
+
+def _links(reader: Reader) -> Iterator[Link]:
+    draft = reader.draft
+    if draft.state in REVISABLE and reader.may(Verb.REVISE):
+        hint = "A changed byte makes a new revision and voids the approvals so far." if reader.is_pending else ""
+        yield Link(f"Edit {draft.reference}", reverse("edit", args=[draft.pk]), "pencil", hint)
+    if draft.state in SETTLED and reader.may(Verb.PROPOSE):
+        yield Link("Copy into a new draft", f"{reverse('new')}?copy={draft.pk}", "copy")

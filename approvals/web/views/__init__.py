@@ -1,0 +1,1 @@
+"""Views: parse, call one service, render. Errors become pages and fragments here and nowhere else."""

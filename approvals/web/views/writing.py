@@ -1,0 +1,215 @@
+"""Writing a proposal: a new draft, and changes to one. Whatever goes wrong, the typed text is shown again."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from approvals.domain.errors import NotFound, Refusal, StaleRevision
+from approvals.models import Channel, ChannelConfig, Draft, User
+from approvals.models.clock import database_now
+from approvals.permissions import Verb, require
+from approvals.services import propose as proposing
+from approvals.services import rendering, revise
+from approvals.services.propose import Proposal
+from approvals.services.revise import KEEP, Changes
+from approvals.web import reads, respond, writing
+from approvals.web.access import actor_of, private
+from approvals.web.pages import edit_conflict, proposal
+from approvals.web.pages.actions import REVISABLE
+from approvals.web.pages.reader import Reader
+from approvals.web.views.answers import reader_of
+from approvals.web.writing import Written
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@private
+def new(request: HttpRequest) -> HttpResponse:
+    """Choose a channel and an operation, then write."""
+    if request.method == "POST":
+        return _propose(request)
+    copied = _copied(request)
+    if copied is None and "channel" not in request.GET:
+        members = reads.memberships(_user(request))
+        return respond.page(request, "new.html", {"page": proposal.choices(members)})
+    channel, config, operation = _way(request, copied)
+    start = _copy_of(copied, request) if copied else writing.of_schema(_schema(config, operation), mode=_mode(request))
+    written = replace(start, here=request.get_full_path())
+    return _show_new(request, channel, config, operation, written, copied=copied)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@private
+def edit(request: HttpRequest, draft_id: int) -> HttpResponse:
+    """Change a draft's bytes; a save that changes none is no revision."""
+    reader = reader_of(request, draft_id)
+    require(reader.actor, Verb.REVISE, draft=reader.draft)
+    if request.method == "POST":
+        return _revise(request, reader)
+    if reader.draft.state not in REVISABLE:
+        messages.info(request, f"{reader.draft.reference} cannot be edited any more.")
+        return HttpResponseRedirect(reverse("draft", args=[draft_id]))
+    return _show_edit(request, reader, _stored(reader, mode=_mode(request), here=request.path))
+
+
+def _propose(request: HttpRequest) -> HttpResponse:
+    channel, config, operation = _way(request, None)
+    written = writing.with_kinds(writing.posted(request.POST), {}, _schema(config, operation))
+    here = f"{reverse('new')}?room={channel.room.slug}&channel={channel.slug}&operation={operation}"
+    written = replace(written, here=here)
+    try:
+        draft = proposing.propose(
+            actor=actor_of(request),
+            clock=database_now,
+            room_slug=channel.room.slug,
+            proposal=_proposal(written, channel, operation),
+        )
+    except NotFound:
+        raise
+    except Refusal as refusal:
+        again, status = written.with_refusal(refusal), respond.status_of(refusal)
+        return _show_new(request, channel, config, operation, again, status=status)
+    messages.success(request, f"{draft.reference} is {'in review' if written.submit else 'kept as a draft'}.")
+    return HttpResponseRedirect(reverse("draft", args=[draft.pk]))
+
+
+def _proposal(written: Written, channel: Channel, operation: str) -> Proposal:
+    return Proposal(
+        channel=channel.slug,
+        operation=operation,
+        payload=written.payload(),
+        title=written.title,
+        note=written.note,
+        resource=written.resource or None,
+        submit=written.submit,
+    )
+
+
+def _revise(request: HttpRequest, reader: Reader) -> HttpResponse:
+    draft = reader.draft
+    payload, schema = _payload(reader), _schema_of(draft)
+    written = writing.with_kinds(writing.posted(request.POST), payload, schema)
+    written = replace(written, here=request.path)
+    try:
+        revised = revise.revise(
+            actor=reader.actor,
+            clock=database_now,
+            draft_id=draft.pk,
+            version=written.version,
+            changes=_changes(written, is_live=_is_live(draft)),
+            submit=written.submit,
+        )
+    except NotFound:
+        raise
+    except StaleRevision:
+        return _edit_conflict(request, reader, written)
+    except Refusal as refusal:
+        return _show_edit(request, reader, written.with_refusal(refusal), status=respond.status_of(refusal))
+    messages.success(request, _saved(revised))
+    return HttpResponseRedirect(reverse("draft", args=[draft.pk]))
+
+
+def _changes(written: Written, *, is_live: bool) -> Changes:
+    """Gives what was typed. The proposer's words are not among it while they are fixed."""
+    payload = written.payload()
+    if is_live:
+        return Changes(payload=payload)
+    return Changes(payload=payload, title=written.title or KEEP, note=written.note)
+
+
+def _saved(revised: revise.Revised) -> str:
+    if revised.changed:
+        return f"Saved as revision {revised.draft.version}."
+    return "No byte changed, so there is no new revision, and every approval stands."
+
+
+def _edit_conflict(request: HttpRequest, reader: Reader, written: Written) -> HttpResponse:
+    """Shows both texts: the saved one and this one, which would be saved on top of it next."""
+    shown = edit_conflict.of_edit(reader, written)
+    on_top = replace(written, version=reader.draft.version)
+    return _show_edit(request, reader, on_top, conflict=shown, status=409)
+
+
+def _show_new(
+    request: HttpRequest,
+    channel: Channel,
+    config: ChannelConfig,
+    operation: str,
+    written: Written,
+    *,
+    copied: Draft | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    shown = proposal.writing(channel, config, operation, written, copied=copied)
+    return respond.page(request, "edit.html", {"page": shown}, current=channel.room.slug, status=status)
+
+
+def _show_edit(
+    request: HttpRequest, reader: Reader, written: Written, *, conflict: Any = None, status: int = 200
+) -> HttpResponse:
+    draft = reader.draft
+    shown = proposal.editing(draft, written, is_live=_is_live(draft), conflict=conflict)
+    return respond.page(request, "edit.html", {"page": shown}, current=draft.room.slug, status=status)
+
+
+def _stored(reader: Reader, *, mode: str, here: str) -> Written:
+    draft = reader.draft
+    start = writing.of_payload(_payload(reader), mode=mode, schema=_schema_of(draft))
+    return replace(start, title=draft.title, note=draft.note, version=draft.version, here=here)
+
+
+def _copied(request: HttpRequest) -> Draft | None:
+    number = request.GET.get("copy", "")
+    return reads.draft_for(actor_of(request), int(number)) if number.isascii() and number.isdecimal() else None
+
+
+def _copy_of(copied: Draft, request: HttpRequest) -> Written:
+    payload = rendering.binding_of(copied.revisions.get(number=copied.version)).payload
+    start = writing.of_payload(payload, mode=_mode(request), schema=_schema_of(copied))
+    return replace(start, title=copied.title, note=copied.note, resource=copied.target.resource)
+
+
+def _way(request: HttpRequest, copied: Draft | None) -> tuple[Channel, ChannelConfig, str]:
+    """Gives the channel and operation that are asked for, if this person may propose there."""
+    if copied is not None:
+        asked = {"room": copied.room.slug, "channel": copied.channel.slug, "operation": copied.operation}
+    else:
+        asked = request.POST.dict() if request.method == "POST" else request.GET.dict()
+    room = reads.room_for(actor_of(request), asked.get("room", ""))
+    require(actor_of(request), Verb.PROPOSE, room_id=room.pk)
+    channels = room.channels.select_related("room", "config__channel").filter(retired_at=None).exclude(config=None)
+    channel = channels.filter(slug=asked.get("channel", "")).first()
+    operation = asked.get("operation", "")
+    if channel is None or channel.config is None or operation not in channel.config.operations:
+        raise NotFound()
+    return channel, channel.config, operation
+
+
+def _payload(reader: Reader) -> dict[str, Any]:
+    return rendering.binding_of(reader.revision).payload
+
+
+def _schema_of(draft: Draft) -> dict[str, Any] | None:
+    return _schema(draft.channel.config, draft.operation) if draft.channel.config else None
+
+
+def _schema(config: ChannelConfig, operation: str) -> dict[str, Any] | None:
+    schema = config.operations.get(operation, {}).get("schema")
+    return schema if isinstance(schema, dict) else None
+
+
+def _is_live(draft: Draft) -> bool:
+    return draft.approval is not None and draft.approval.is_live
+
+
+def _mode(request: HttpRequest) -> str:
+    return request.GET.get("as", "")
+
+
+def _user(request: HttpRequest) -> User:
+    user = request.user
+    assert isinstance(user, User)
+    return user
