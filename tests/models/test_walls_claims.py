@@ -133,7 +133,7 @@ def test_a_reserved_claim_may_be_taken_over_with_the_next_epoch_and_a_new_token(
     assert change(claim, epoch=2, **holder()) == 1
 
 
-@pytest.mark.parametrize("taken", [{"epoch": 2}, {"token": uuid4()}, {"epoch": 3, "token": uuid4()}], ids=str)
+@pytest.mark.parametrize("taken", [{"epoch": 2}, {"token": uuid4()}, {"epoch": 3, "token": uuid4()}], ids=", ".join)
 def test_a_reserved_claim_is_not_taken_over_by_half(rows, taken):
     claim = rows.in_state("DispatchClaim", "reserved")
     with pytest.raises(IntegrityError, match="needs the next epoch and a new token"):
