@@ -1,15 +1,24 @@
 """What is due: reads for the workers. A read decides nothing; each piece of work is claimed by a conditional write."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from itertools import groupby, zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Min, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from approvals.domain.states import LIVE_APPROVAL, ApprovalState, ClaimState, DeliveryState
 from approvals.models import Approval, Delivery, DispatchClaim
+
+
+class Due(NamedTuple):
+    """A target with due work of one room, and since when the oldest of it is due."""
+
+    room_id: int
+    since: datetime
+    target_id: int
+
 
 _UNPAUSED = Q(draft__room__paused_at=None, draft__channel__paused_at=None)
 
@@ -28,13 +37,15 @@ def due_deliveries(now: datetime) -> QuerySet[Delivery]:
 
 
 def due_targets(now: datetime, *, limit: int) -> list[int]:
-    """Gives the ids of free targets with due work, oldest work first within a room, rooms taking turns."""
-    rows = [
-        *due_deliveries(now).values_list("draft__room_id", "target_id", "next_attempt_at")[: limit * 4],
-        *due_approvals(now).values_list("draft__room_id", "target_id", "dispatch_at")[: limit * 4],
+    """Gives the ids of free targets with due work, oldest work first within a room, rooms taking turns.
+
+    Counted per room and target, so that neither a long queue nor a target that has to wait hides the others.
+    """
+    due = [
+        *_oldest_per_target(due_deliveries(now), "next_attempt_at", now, limit),
+        *_oldest_per_target(due_approvals(now), "dispatch_at", now, limit),
     ]
-    free = _free({target_id for _, target_id, _ in rows}, now)
-    return _taking_turns([row for row in rows if row[1] in free])[:limit]
+    return _taking_turns(due)[:limit]
 
 
 def due_checks(now: datetime, *, limit: int) -> list[UUID]:
@@ -61,15 +72,18 @@ def live_on_moved_ground(target_id: int) -> list[UUID]:
     return list(live.filter(target_version__lt=F("target__version")).order_by("id").values_list("id", flat=True))
 
 
-def _free(target_ids: set[int], now: datetime) -> set[int]:
-    free = Q(state=ClaimState.IDLE) | Q(state=ClaimState.RESERVED, lease_until__lte=now)
-    return set(DispatchClaim.objects.filter(free, target_id__in=target_ids).values_list("target_id", flat=True))
+def _oldest_per_target(due: QuerySet[Any], moment: str, now: datetime, limit: int) -> list[Due]:
+    """Gives, of each room, the `limit` free targets whose work has been due longest."""
+    state, lease = "target__dispatch_claim__state", "target__dispatch_claim__lease_until__lte"
+    free = due.filter(Q(**{state: ClaimState.IDLE}) | Q(**{state: ClaimState.RESERVED, lease: now}))
+    oldest = free.order_by().values("draft__room_id", "target_id").annotate(since=Min(moment))
+    place = Window(RowNumber(), partition_by="draft__room_id", order_by="since")
+    rows = oldest.annotate(place=place).filter(place__lte=limit)
+    return [Due(row["draft__room_id"], row["since"], row["target_id"]) for row in rows]
 
 
-def _taking_turns(rows: list[Any]) -> list[int]:
-    ordered = sorted(rows, key=lambda row: (row[0], row[2]))
-    by_room: list[Iterable[int]] = [
-        dict.fromkeys(target_id for _, target_id, _ in group) for _, group in groupby(ordered, key=lambda row: row[0])
-    ]
-    turns = zip_longest(*by_room)
-    return list(dict.fromkeys(target_id for turn in turns for target_id in turn if target_id is not None))
+def _taking_turns(due: list[Due]) -> list[int]:
+    """Orders targets in turns, one of each room in each turn, and by age within a turn."""
+    by_room = [list(group) for _, group in groupby(sorted(due), key=lambda item: item.room_id)]
+    turns = (sorted(filter(None, turn), key=lambda item: item.since) for turn in zip_longest(*by_room))
+    return list(dict.fromkeys(item.target_id for turn in turns for item in turn))

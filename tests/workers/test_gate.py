@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.db import connection
 
 from approvals.domain.gate import Cause, GateAnswer
