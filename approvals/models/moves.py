@@ -64,4 +64,9 @@ class StateModel(ConcurrentTransitionMixin, models.Model):
         forced_update: bool,
         returning_fields: bool | None = None,
     ) -> bool:
-        return super()._do_update(base_qs.filter(**self._where), using, pk_val, values, update_fields, forced_update)
+        narrowed = base_qs.filter(**self._where)
+        updated = super()._do_update(narrowed, using, pk_val, values, update_fields, forced_update)
+        if not updated and update_fields is not None:
+            # The mixin looks for the row in the narrowed rows; not there, Django would raise an error of its own.
+            raise ConcurrentTransition(f"{self._meta.label} {pk_val} moved on")
+        return updated
