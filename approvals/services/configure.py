@@ -1,7 +1,9 @@
 """Configuration as code: users, rooms, members, policies and channels are made to match. Nothing is deleted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -12,7 +14,7 @@ from approvals.models import AuditChain, Membership, Room, User
 from approvals.permissions import Verb, require
 from approvals.services import audit, door
 from approvals.services.channels import channel_spec, match_channels, review_again
-from approvals.services.config_schema import ConfigSpec, MemberSpec, RoomSpec, UserSpec
+from approvals.services.config_schema import ConfigSpec, MemberSpec, RoomSpec, UserSpec, read
 from approvals.services.door import Clock
 
 
@@ -51,9 +53,24 @@ def apply(*, actor: Actor, clock: Clock, spec: ConfigSpec, check_only: bool = Fa
     return door.run(body, actor=actor, verb=Verb.CONFIGURE)
 
 
-def save_room(*, actor: Actor, clock: Clock, spec: RoomSpec) -> list[str]:
-    """Makes one room match `spec`; the admin site's door to the same rules."""
-    return apply(actor=actor, clock=clock, spec=ConfigSpec(rooms=[spec]))
+def change_room(*, actor: Actor, clock: Clock, slug: str, change: Callable[[dict[str, Any]], None]) -> list[str]:
+    """Makes one room match what `change` makes of it; the admin site's door to the same rules.
+
+    `change` alters the room as the configuration file would say it, read with the room locked: two people who change
+    different things at the same time both keep their change. A room that is not there is made. Raises InvalidPayload,
+    its pointer beginning with `/rooms/0`.
+    """
+
+    def body() -> list[str]:
+        require(actor, Verb.CONFIGURE)
+        room = Room.objects.select_for_update().filter(slug=slug).first()
+        wanted = room_spec(room).model_dump() if room else {"slug": slug}
+        change(wanted)
+        run = Run(actor, clock())
+        _match_room(run, read({"rooms": [wanted]}).rooms[0], "/rooms/0")
+        return run.changes
+
+    return door.run(body, actor=actor, verb=Verb.CONFIGURE)
 
 
 def room_spec(room: Room) -> RoomSpec:
