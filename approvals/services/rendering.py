@@ -1,13 +1,16 @@
 """From stored configuration and bytes to the request a connector would send."""
 
+import logging
 from uuid import UUID
 
 from approvals.connectors import registry
 from approvals.connectors.base import Capability, Connector, Request, Settings
 from approvals.domain import binding as bindings
 from approvals.domain.binding import Binding
-from approvals.domain.errors import InvalidPayload
+from approvals.domain.errors import InvalidPayload, Refusal
 from approvals.models import Approval, ChannelConfig, Revision
+
+log = logging.getLogger(__name__)
 
 
 def connector_of(config: ChannelConfig) -> Connector:
@@ -38,10 +41,17 @@ def binding_of(revision: Revision) -> Binding:
 
 
 def render(revision: Revision, write_id: UUID, config: ChannelConfig) -> Request:
-    """Gives the request for these bytes. Raises InvalidPayload if they cannot be rendered with this configuration."""
+    """Gives the request for these bytes. Raises InvalidPayload if they cannot be rendered with this configuration.
+
+    Whatever a connector raises here means that: a draft whose approval cannot be rendered must not block its target.
+    """
+    connector, channel = connector_of(config), settings_of(config)
     try:
-        return connector_of(config).render(binding_of(revision), write_id, settings_of(config))
-    except (KeyError, ValueError, TypeError) as error:
+        return connector.render(binding_of(revision), write_id, channel)
+    except Refusal:
+        raise
+    except Exception as error:
+        log.exception("revision %s cannot be rendered", revision.pk)
         raise InvalidPayload(f"The connector cannot make a request of this: {error}", pointer="/payload") from error
 
 
