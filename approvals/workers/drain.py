@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from random import SystemRandom
@@ -45,38 +46,59 @@ def run(
         if not taken:
             break
         answers = asyncio.run(_post_all(receiver, taken, concurrency))
-        counts.update(_note(taken, answers, clock))
+        beat = _note(taken, answers, owner=owner, clock=clock)
+        counts.update(beat)
         if progress is not None:
-            progress(len(taken))
-        if any(answer.pause for answer in answers):
+            progress(beat.done)
+        if beat["paused"]:
             break
     return counts
 
 
-async def _post_all(sink: Sink, taken: list[Taken], concurrency: int) -> list[SinkAnswer]:
+async def _post_all(sink: Sink, taken: list[Taken], concurrency: int) -> list[SinkAnswer | None]:
+    """Posts a few at a time. What is not begun when the sink closes, or when the lease may end first, is None."""
     gate = asyncio.Semaphore(concurrency)
+    begin_by = time.monotonic() + LEASE.total_seconds() - POST_SECONDS
+    closed = False
 
-    async def post(event: Taken) -> SinkAnswer:
+    async def post(event: Taken) -> SinkAnswer | None:
+        nonlocal closed
         async with gate:
-            try:
-                return await sink.post(event.event_id, event.payload, Deadline(POST_SECONDS))
-            except Exception as error:
-                log.exception("event %s could not be posted", event.event_id)
-                return SinkAnswer(retry=True, reason=f"The sink failed: {type(error).__name__}.")
+            if closed or time.monotonic() > begin_by:
+                return None
+            answer = await _post(sink, event)
+            closed = closed or answer.pause
+            return answer
 
     async with sink:
         return list(await asyncio.gather(*(post(event) for event in taken)))
 
 
-def _note(taken: list[Taken], answers: list[SinkAnswer], clock: Clock) -> Counts:
+async def _post(sink: Sink, event: Taken) -> SinkAnswer:
+    try:
+        return await sink.post(event.event_id, event.payload, Deadline(POST_SECONDS))
+    except Exception as error:
+        log.exception("event %s could not be posted", event.event_id)
+        return SinkAnswer(retry=True, reason=f"The sink failed: {type(error).__name__}.")
+
+
+def _note(taken: list[Taken], answers: list[SinkAnswer | None], *, owner: str, clock: Clock) -> Counts:
     counts = Counts()
     pairs = list(zip(taken, answers, strict=True))
-    draining.mark_drained([event.id for event, answer in pairs if answer.ok], clock=clock)
+    draining.mark_drained([event.id for event, answer in pairs if answer is not None and answer.ok], clock=clock)
+    draining.give_back([event for event, answer in pairs if answer is None], owner=owner)
     for event, answer in pairs:
-        counts[_word(answer)] += 1
-        if not answer.ok:
-            draining.mark_failed(event, clock=clock, reason=answer.reason, wait=_wait(event, answer), park=answer.park)
+        if answer is not None:
+            counts[_word(answer)] += 1
+            _note_failure(event, answer, clock)
     return counts
+
+
+def _note_failure(event: Taken, answer: SinkAnswer, clock: Clock) -> None:
+    if answer.pause:
+        draining.mark_locked_out(event, clock=clock, reason=answer.reason)
+    elif not answer.ok:
+        draining.mark_failed(event, clock=clock, reason=answer.reason, wait=_wait(event, answer), park=answer.park)
 
 
 def _word(answer: SinkAnswer) -> str:
