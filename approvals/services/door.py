@@ -61,9 +61,8 @@ def run(
         refusal.draft_id = refusal.draft_id or subject.draft_id
         if refusal.remedy is not None:
             _remedy(refusal)
-        audit.record_refusal(
-            actor=actor, verb=verb.value, refusal=refusal, draft_id=refusal.draft_id, room_id=subject.room_id
-        )
+        about = subject.draft_id or (None if subject.room_id else refusal.draft_id)  # a rival's history is its own
+        audit.record_refusal(actor=actor, verb=verb.value, refusal=refusal, draft_id=about, room_id=subject.room_id)
         raise
 
 

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from approvals.domain.actor import Actor
-from approvals.domain.errors import NotFound, StaleRevision, WrongState
-from approvals.domain.states import DRAFT
+from approvals.domain.errors import LostRace, NotFound, StaleRevision, WrongState
+from approvals.domain.states import DRAFT, OPEN_DRAFT
 from approvals.models import Approval, Draft, Revision
 from approvals.permissions import Verb, require
 from approvals.services import audit, authority, door, intent, locks, rendering
@@ -60,7 +60,7 @@ def submit(*, actor: Actor, clock: Clock, draft_id: int, version: int | None = N
     """Brings the newest revision before the room. Submitting what is in review already changes nothing."""
 
     def body() -> Draft:
-        draft = locks.draft(draft_id)
+        draft = _locked_with_target(draft_id)
         now = clock()
         require(actor, Verb.SUBMIT, draft=draft)
         _check_version(draft, draft.version if version is None else version)
@@ -68,6 +68,7 @@ def submit(*, actor: Actor, clock: Clock, draft_id: int, version: int | None = N
             if draft.approval is not None and draft.approval.is_live:
                 return draft
             raise authority.wrong_state(draft, "submitted")
+        _check_alone(draft)
         submit_in(draft, actor=actor, now=now)
         return draft
 
@@ -99,8 +100,28 @@ def _revise(*, actor: Actor, clock: Clock, draft_id: int, version: int, changes:
     if changed:
         intent.check_rivals(found, room=draft.room, now=now, draft_id=draft.pk)
         revision = _next_revision(draft, found, actor=actor, now=now)
+    elif submit or spoken:
+        _check_alone(draft)
     _settle(draft, revision, live=live, changed=changed, submit=submit, spoken=spoken, actor=actor, now=now)
     return Revised(draft, changed)
+
+
+def _locked_with_target(draft_id: int) -> Draft:
+    """Locks the draft behind its target, under whose lock rivals are compared."""
+    target_id: int | None = Draft.objects.filter(pk=draft_id).values_list("target_id", flat=True).first()
+    if target_id is None:
+        raise NotFound()
+    locks.target(target_id)
+    draft = locks.draft(draft_id)
+    if draft.target_id != target_id:
+        raise LostRace(f"{draft.reference} was given another target")
+    return draft
+
+
+def _check_alone(draft: Draft) -> None:
+    """Lets an ended draft be opened again only where no other draft has taken its place."""
+    if draft.state not in OPEN_DRAFT:
+        intent.check_alone(draft.channel, draft.target, room=draft.room, draft_id=draft.pk)
 
 
 def _intent(draft: Draft, changes: Changes, clock: Clock) -> Intent:
@@ -173,13 +194,14 @@ def _settle(
     was_version = draft.version - int(changed)
     for name, value in spoken.items():
         setattr(draft, name, value)
-    columns = {"version", "channel", "target", "operation", "approval", *spoken}
+    columns = {"version", "channel", "target", "operation", "approval", "reason", *spoken}
     due_at = draft.due_at
     if live is not None and changed:
         due_at = _replace(draft, live, revision, actor=actor, now=now)
     elif live is None and submit:
         opened = authority.open_approval(draft, revision, actor=actor, now=now)
         draft.submit()
+        draft.reason = ""
         due_at = opened.expires_at
     elif live is None and (changed or spoken) and draft.state in DRAFT.edge("rework").sources:
         draft.rework()
@@ -193,6 +215,7 @@ def _replace(draft: Draft, live: Approval, revision: Revision, *, actor: Actor, 
     old = locks.approval(live.pk, draft=draft)
     reason = f"Replaced by revision {revision.number}."
     fresh = authority.replace_approval(draft, old, revision, verb="supersede", actor=actor, now=now, reason=reason)
+    draft.reason = ""
     if draft.state in DRAFT.edge("reopen").sources:
         draft.reopen()
     return fresh.expires_at

@@ -9,7 +9,7 @@ from django.db import OperationalError, connection, transaction
 
 from approvals.domain import errors
 from approvals.domain.gate import Verdict
-from approvals.models import Decision, Draft, Exclusion, OutboxEvent, Revision, User, walls
+from approvals.models import Decision, Draft, Exclusion, OutboxEvent, Revision, User
 from approvals.services import audit, decide, expire, outbox
 from approvals.services.decide import Shown
 from approvals.services.propose import Proposal, propose
@@ -18,6 +18,7 @@ from approvals.services.revoke import revoke
 from tests.cast import Clock, Story
 from tests.services import states, variations
 from tests.services.record import actions, emitted, last_event, outcome, refusals, rows
+from tests.support.walls import lifted
 
 APPROVE, REJECT, REQUEST_CHANGES = Verdict.APPROVE, Verdict.REJECT, Verdict.REQUEST_CHANGES
 VERDICTS = [APPROVE, REJECT, REQUEST_CHANGES]
@@ -407,9 +408,8 @@ def test_being_a_superuser_lets_no_author_through(story: Story) -> None:
 
 def test_a_draft_whose_authors_are_not_known_is_decided_by_nobody(story: Story) -> None:
     draft = story.propose()
-    walls.drop(connection)
-    Exclusion.objects.all().delete()
-    walls.install(connection)
+    with lifted():
+        Exclusion.objects.all().delete()
     with pytest.raises(errors.NotEligible, match="not known"):
         story.decide(draft, "ben")
 
@@ -429,19 +429,16 @@ def test_somebody_who_lost_the_role_or_was_deactivated_does_not_decide(story: St
 
 def test_a_missing_wall_stops_decisions(story: Story) -> None:
     draft = story.propose()
-    walls.drop(connection)
-    with pytest.raises(errors.Unavailable):
+    with lifted(), pytest.raises(errors.Unavailable):
         story.decide(draft, "ben")
-    walls.install(connection)
     assert story.decide(draft, "ben").recorded
 
 
 @pytest.mark.broken_on_purpose
 def test_altered_bytes_stop_decisions(story: Story) -> None:
     draft = story.propose()
-    walls.drop(connection)
-    Revision.objects.update(canonical=b"{}")
-    walls.install(connection)
+    with lifted():
+        Revision.objects.update(canonical=b"{}")
     with pytest.raises(errors.Unavailable):
         story.decide(draft, "ben")
     assert not Decision.objects.exists()
