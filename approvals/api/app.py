@@ -1,6 +1,7 @@
 """The ninja application: who is let in, how bodies are read, and what becomes of everything that is raised."""
 
 import logging
+from typing import NoReturn
 
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
@@ -31,6 +32,12 @@ api = NinjaAPI(
 )
 for router in (whoami.router, channels.router, drafts.router, history.router, approvals.router, later.router):
     api.add_router("", router)
+
+
+@api.exception_handler(Exception)
+def unforeseen(request: HttpRequest, error: Exception) -> NoReturn:
+    """Lets everything else through to the envelope, also while debugging."""
+    raise error
 
 
 @api.exception_handler(Refusal)

@@ -13,11 +13,12 @@ def _enveloped(pattern: URLPattern) -> URLPattern:
     return pattern
 
 
-calls, app_name, namespace = api.urls
+# Not named `app_name`: Django would take that for the namespace of this whole module.
+_calls, _application, _namespace = api.urls
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/docs", docs, name="api-docs"),
-    path("v1/", ([_enveloped(call) for call in calls if isinstance(call, URLPattern)], app_name, namespace)),
+    path("v1/", ([_enveloped(call) for call in _calls if isinstance(call, URLPattern)], _application, _namespace)),
     path("v1", enveloped(unknown)),
     path("v1/<path:rest>", enveloped(unknown)),
     path(".well-known/jwks.json", enveloped(jwks), name="jwks"),

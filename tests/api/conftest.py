@@ -1,16 +1,20 @@
 """A caller of the HTTP API for each of the cast."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from django.db import connections
 from django.test import Client
 
 from approvals.domain.actor import system
+from approvals.domain.states import DraftState
 from approvals.services import tokens
 from tests.cast import Story
+from tests.services import states
 
 SCOPES = {
     "ada": ["propose"],
@@ -79,6 +83,19 @@ class Api:
         return self.held[name]
 
 
+def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
+    """Makes all calls in threads of their own, with connections of their own, and gives the answers."""
+
+    def closing(call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(closing, calls))
+
+
 @pytest.fixture(autouse=True)
 def _signing_key(settings: Any, tmp_path: Any) -> None:
     settings.REVIEWROOM_SIGNING_KEY_FILE = tmp_path / "keys" / "signing-key.json"
@@ -90,6 +107,13 @@ def api(story: Story) -> Api:
 
 
 @pytest.fixture
-def lasting_api(lasting_story: Story) -> Iterator[Api]:
+def lasting_api(lasting_story: Story) -> Api:
     """The same on committed data, for tests with threads."""
-    yield Api(lasting_story)
+    return Api(lasting_story)
+
+
+@pytest.fixture
+def submitted(api: Api) -> dict[str, Any]:
+    """The document of a draft that was sent."""
+    draft = states.build(api.story, DraftState.SUBMITTED)
+    return dict(api.get(f"/v1/drafts/{draft.pk}").json())

@@ -17,10 +17,32 @@ def test_propose_answers_201_with_the_draft_and_where_it_is(api):
 
 
 def test_propose_answers_exactly_the_members_of_the_contract(api):
-    assert set(api.propose().json()) == set(
-        "id reference room target operation title note context state reason version digest payload author acts_for "
-        "not_before approval decisions dispatch_at delivery retraction corrects corrected_by links".split()
-    )
+    assert set(api.propose().json()) == {
+        "id",
+        "reference",
+        "room",
+        "target",
+        "operation",
+        "title",
+        "note",
+        "context",
+        "state",
+        "reason",
+        "version",
+        "digest",
+        "payload",
+        "author",
+        "acts_for",
+        "not_before",
+        "approval",
+        "decisions",
+        "dispatch_at",
+        "delivery",
+        "retraction",
+        "corrects",
+        "corrected_by",
+        "links",
+    }
 
 
 def test_propose_without_submit_opens_no_approval(api):
