@@ -32,8 +32,13 @@ def dispatch_claim(target_id: int) -> DispatchClaim:
 
 
 def draft(draft_id: int) -> Draft:
-    drafts = Draft.objects.select_for_update(of=("self",))
-    drafts = drafts.select_related("room", "channel__room", "channel__config", "target")
+    """Locks a draft, then reads it and what it points to as they are now.
+
+    In one statement PostgreSQL would, after a wait, join the new draft with rows from before it: a draft that was
+    meanwhile given another target would seem not to exist.
+    """
+    _found(Draft.objects.select_for_update().filter(pk=draft_id).values("pk").first())
+    drafts = Draft.objects.select_related("room", "channel__room", "channel__config", "target")
     found: Draft = _found(drafts.filter(pk=draft_id).first())
     return found
 

@@ -63,23 +63,25 @@ class Waiter:
         self._began = threading.Event()
 
     def __call__(self) -> Any:
-        if connection.vendor == "postgresql":
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_backend_pid()")
-                self._pid = cursor.fetchone()[0]
-        with connection.execute_wrapper(self._told):
-            return self._call()
-
-    def _told(self, execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        if sql.startswith("BEGIN") or "FOR UPDATE" in sql:
-            self._began.set()
-        return execute(sql, *rest)
+        if connection.vendor != "postgresql":
+            with connection.execute_wrapper(self._told):
+                return self._call()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            self._pid = cursor.fetchone()[0]
+        self._began.set()
+        return self._call()
 
     def waits(self) -> None:
         """Returns once the call stands before the lock."""
         assert self._began.wait(WAIT_SECONDS)
-        if connection.vendor == "postgresql":
+        if self._pid is not None:
             until(self._is_blocked)
+
+    def _told(self, execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
+        if sql.startswith("BEGIN"):
+            self._began.set()
+        return execute(sql, *rest)
 
     def _is_blocked(self) -> bool:
         with connection.cursor() as cursor:
