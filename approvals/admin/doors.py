@@ -53,16 +53,17 @@ class DoorForm(forms.ModelForm):
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if self.refusal is not None:
-            self.add_error(self._field(), str(self.refusal))
+            field, within = self._place(self.refusal.pointer or "")
+            self.add_error(field, f"{within}: {self.refusal}" if within else str(self.refusal))
         return cleaned
 
-    def _field(self) -> str | None:
-        """Gives the field that the refusal points at, if it is about this very thing."""
-        pointer = (self.refusal.pointer if self.refusal else None) or ""
+    def _place(self, pointer: str) -> tuple[str | None, str]:
+        """Gives the field a refusal is about and the key within it; no field where it is about something else."""
         if not pointer.startswith(self.own_place):
-            return None
+            return None, pointer
         steps = pointers.parse(pointer.removeprefix(self.own_place))
-        return next((step for step in steps if step in self.fields), None)
+        field = next((step for step in steps if step in self.fields), None)
+        return field, ".".join(steps[steps.index(field) + 1 :] if field else steps)
 
 
 class DoorAdmin(ViewAdmin):

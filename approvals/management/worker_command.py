@@ -55,6 +55,7 @@ class WorkerCommand(BaseCommand):
         sizes = {name: value for name in ("batch_size", "concurrency") if (value := options.get(name)) is not None}
         with stopping() as stop, told():
             if forever:
+                self.stderr.write("Working until SIGTERM or Ctrl-C.")
                 self.go_on(stop, sizes, format)
                 return
             counts = self.go_once(stop, sizes, format)

@@ -2,7 +2,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 from django.core.management import CommandError
@@ -128,8 +127,7 @@ def test_forever_works_until_it_is_told_to_stop(lasting_story, monkeypatch, sink
 @pytest.mark.slow
 def test_sigterm_ends_a_worker_in_peace(lasting_story, process_environment):
     words = [sys.executable, "manage.py", "run_worker", "--forever"]
-    process = subprocess.Popen(words, env=process_environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(3)  # Django is loaded and the threads run; earlier, Python's own handler would end it
+    process = subprocess.Popen(words, env=process_environment, stderr=subprocess.PIPE, text=True)
+    assert process.stderr.readline() == "Working until SIGTERM or Ctrl-C.\n"
     process.send_signal(signal.SIGTERM)
-    said = process.communicate(timeout=20)
-    assert (process.returncode, said) == (0, (b"", b""))
+    assert (process.communicate(timeout=30)[1], process.returncode) == ("", 0)
