@@ -10,8 +10,6 @@ from approvals.models.moves import StateModel, move, state_field
 from approvals.models.rooms import ChannelConfig
 from approvals.models.targets import Target
 
-_OPEN = (DeliveryState.WAITING.value, DeliveryState.UNKNOWN.value)
-
 
 class Delivery(StateModel):
     """The one external effect of a consumed approval, or its undoing. Its id is the idempotency key at the remote.
@@ -71,7 +69,7 @@ class Delivery(StateModel):
             models.Index(
                 fields=["next_attempt_at", "id"],
                 name="delivery_due",
-                condition=Q(state__in=_OPEN, next_attempt_at__isnull=False),
+                condition=Q(next_attempt_at__isnull=False),
             ),
             models.Index(
                 fields=["next_check_at", "id"],

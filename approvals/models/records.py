@@ -41,7 +41,7 @@ class OutboxEvent(models.Model):
         ]
         indexes = [
             models.Index(fields=["approval", "id"], name="outbox_undrained", condition=Q(drained_at__isnull=True)),
-            models.Index(fields=["next_attempt_at", "id"], name="outbox_due", condition=Q(drained_at__isnull=True)),
+            models.Index(fields=["id"], name="outbox_due", condition=Q(drained_at__isnull=True)),
         ]
 
     def __str__(self) -> str:

@@ -56,7 +56,8 @@ def due_checks(now: datetime, *, limit: int) -> list[UUID]:
 
 def expired_approvals(now: datetime, *, limit: int) -> list[UUID]:
     """Gives the ids of live approvals past their time."""
-    late = Approval.objects.filter(state__in=LIVE_APPROVAL, expires_at__lte=now)
+    live = Q(state=ApprovalState.PENDING) | Q(state=ApprovalState.APPROVED)  # as the index says it
+    late = Approval.objects.filter(live, expires_at__lte=now)
     return list(late.order_by("expires_at", "id").values_list("id", flat=True)[:limit])
 
 
