@@ -16,7 +16,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 
 from reviewroom.children import Child, first_to_end, stop_all
-from reviewroom.welcome import welcome
 
 VAR_DIR = Path(__file__).resolve().parent.parent / "var"
 HOST = "127.0.0.1"
@@ -49,6 +48,8 @@ def _run(stopped: threading.Event) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "reviewroom.settings")
     django.setup()
     from django.conf import settings
+
+    from reviewroom.welcome import welcome
 
     web_port, tracker_port = settings.REVIEWROOM_PORT, settings.REVIEWROOM_TRACKER_PORT
     _refuse_busy_ports(web_port, tracker_port)

@@ -1,31 +1,46 @@
 """What `make run` prints when everything is up."""
 
 from django.conf import settings
+from django.urls import reverse
+
+from reviewroom.demo.loading import waiting_for
 
 TEXT = """
   Review Room is running.
 
-    pages      http://127.0.0.1:{web}
-    tracker    http://127.0.0.1:{tracker}   (anybody may look)
+    pages      {pages}
+    tracker    {tracker}   (anybody may look)
 
-    log in as  ada    proposes tickets             password for all of them: {password}
+    log in as  ada    proposes             the password of all of them is {password}
                ben    reviews
                cleo   reviews
-               max    operates, and has the admin at http://127.0.0.1:{web}/admin/
+               max    operates, and has the admin at {pages}/admin/
 
   What to click first
-    1. Log in as ben. The inbox shows the ticket that waits for you. Open it, read it, press Approve.
-    2. Where two people must agree, do the same as cleo (a private window saves logging out).
-    3. Ten seconds later the ticket stands in the tracker, and its page says Confirmed.
+    1. Log in as ben at {pages}
+    2. {first}
+    3. Ten seconds later it is sent, read back, and stands as a ticket at {tracker}
 
   Ctrl-C stops everything; the data stays in var/ for the next `make run`.
 """
 
 
 def welcome(web_port: int, tracker_port: int) -> str:
-    """The text with this start's addresses."""
+    """The text with this start's addresses and the item that waits for ben now."""
+    pages = f"http://127.0.0.1:{web_port}"
     return TEXT.format(
-        web=web_port,
-        tracker=tracker_port,
+        pages=pages,
+        tracker=f"http://127.0.0.1:{tracker_port}/",
         password=settings.REVIEWROOM_DEMO_PASSWORD,
+        first=_first_click(pages),
+    )
+
+
+def _first_click(pages: str) -> str:
+    waiting = [draft for draft in waiting_for("ben") if draft.room.slug == "facilities"]
+    if not waiting:
+        return f"Nothing waits for ben any more: propose a ticket as ada at {pages}/drafts/new, approve it as ben."
+    draft = waiting[0]
+    return (
+        f"Open {draft.reference} “{draft.title}” ({pages}{reverse('draft', args=[draft.pk])}), read it, press Approve."
     )

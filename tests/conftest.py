@@ -8,10 +8,16 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from tests.cast import clock, lasting_story, remote, story  # noqa: F401  fixtures of every test
 from tests.support import chromium
 from tests.support.missing import missing
+
+# How fast a busy machine makes examples is no property of the code.
+hypothesis_settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session", autouse=True)
