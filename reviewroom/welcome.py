@@ -41,6 +41,5 @@ def _first_click(pages: str) -> str:
     if not waiting:
         return f"Nothing waits for ben any more: propose a ticket as ada at {pages}/drafts/new, approve it as ben."
     draft = waiting[0]
-    return (
-        f"Open {draft.reference} “{draft.title}” ({pages}{reverse('draft', args=[draft.pk])}), read it, press Approve."
-    )
+    address = pages + reverse("draft", args=[draft.pk])
+    return f"Open {draft.reference} “{draft.title}” ({address}), read it, press Approve."
