@@ -9,6 +9,9 @@ TEMPLATES := $(wildcard templates)
 RUN := .venv/run-$(shell cat requirements.txt requirements-demo.txt | cksum | cut -d' ' -f1)
 DEV := .venv/dev-$(shell cat requirements.txt requirements-demo.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
+# As many test processes as cores, each with its own database. One by one: make test PROCESSES=0
+PROCESSES ?= auto
+
 # What `check --deploy` looks at: a production start. Nothing is kept or sent with these values.
 DEPLOY := REVIEWROOM_SECRET_KEY=checked-only-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH \
 	REVIEWROOM_ALLOWED_HOSTS=review.example REVIEWROOM_INSTANCE=checked-only REVIEWROOM_DEBUG=false
@@ -46,10 +49,10 @@ run: $(RUN)
 test: test-sqlite test-postgresql
 
 test-sqlite: $(DEV)
-	$(BIN)/python -m pytest --database sqlite $(PYTEST)
+	$(BIN)/python -m pytest -n $(PROCESSES) --database sqlite $(PYTEST)
 
 test-postgresql: $(DEV)
-	$(BIN)/python -m pytest --database postgresql $(PYTEST)
+	$(BIN)/python -m pytest -n $(PROCESSES) --database postgresql $(PYTEST)
 
 demo: $(RUN)
 	@exec $(BIN)/python manage.py demo
