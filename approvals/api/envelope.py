@@ -41,6 +41,8 @@ def unknown(request: HttpRequest, **_: Any) -> HttpResponse:
 def _answer(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
     if _length(request) > MAX_RAW_BYTES:
         return problems.of_refusal(request, TooLarge(f"The request may take {MAX_RAW_BYTES:,} bytes. Shorten it."))
+    if "chunked" in request.headers.get("Transfer-Encoding", "") and not request.META.get("CONTENT_LENGTH"):
+        return problems.document(411, "length_required", "Send the body in one piece, with its Content-Length.")
     try:
         response = view(request, *args, **kwargs)
     except Http404:

@@ -118,6 +118,11 @@ def test_a_body_over_a_mebibyte_is_too_large_before_it_is_read(api):
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
 
 
+def test_a_body_in_chunks_is_not_taken_for_an_empty_one(api):
+    answer = api.call("POST", "/v1/drafts", b"", Transfer_Encoding="chunked")
+    assert (answer.status_code, answer.json()["code"]) == (411, "length_required")
+
+
 def test_a_payload_of_200_kilobytes_is_accepted(api):
     assert api.propose(payload={"summary": "x" * 200_000}).status_code == 201
 

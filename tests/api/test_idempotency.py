@@ -43,8 +43,9 @@ def test_one_blank_more_is_another_body(api):
 
 
 def test_another_address_under_the_same_key_is_refused(api):
-    draft = propose(api).json()
-    answer = api.post(f"/v1/drafts/{draft['id']}/submit", Idempotency_Key="k1")
+    one, other = api.propose().json(), api.propose().json()
+    api.post(f"/v1/drafts/{one['id']}/withdraw", {"reason": "Mistake"}, Idempotency_Key="k1")
+    answer = api.post(f"/v1/drafts/{other['id']}/withdraw", {"reason": "Mistake"}, Idempotency_Key="k1")
     assert answer.json()["code"] == "idempotency_mismatch"
 
 

@@ -165,7 +165,8 @@ def test_when_all_places_are_taken_nobody_waits(api, monkeypatch):
 def test_a_place_is_given_back(api, monkeypatch):
     draft = api.propose()
     monkeypatch.setattr(waiting, "PLACES", threading.BoundedSemaphore(1))
-    api.get(draft.json()["links"]["self"] + "?wait=1", If_None_Match='"1.0"')
+    monkeypatch.setattr(waiting, "pause", lambda seconds: api.decide(draft.json(), by="ben"))
+    api.get(draft.json()["links"]["self"] + "?wait=30", If_None_Match=draft["ETag"])
     assert waiting.PLACES.acquire(blocking=False)
 
 
