@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 DESCRIPTION = """
 Propose outgoing actions, have them reviewed, learn what became of them. Every answer that is no success is a problem
-document (RFC 9457) with a stable `code`; every 409 carries `current`. POST calls that create or decide take an
-`Idempotency-Key`. Times are UTC.
+document (RFC 9457) with a stable code; every 409 carries what is current. POST calls that create or decide take an
+Idempotency-Key. Times are UTC.
 """
 
 api = NinjaAPI(

@@ -90,6 +90,12 @@ def test_the_contract_describes_the_bodies(api):
     assert body["additionalProperties"] is False
 
 
+def test_the_contract_tells_the_headers(api):
+    paths = api.get("/v1/openapi.json", by=None).json()["paths"]
+    told = {header["name"] for header in paths["/v1/drafts"]["post"]["parameters"] if header["in"] == "header"}
+    assert told == {"Idempotency-Key"}
+
+
 def test_the_contract_names_no_operation_twice(api):
     schema = api.get("/v1/openapi.json", by=None).json()
     names = [call["operationId"] for calls in schema["paths"].values() for call in calls.values()]

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from approvals.api import answers, caller, reading, rendering
+from approvals.api import answers, caller, headers, reading, rendering
 from approvals.api.bodies import DecideBody, EmptyBody, ReasonBody
 from approvals.api.documents import ApprovalDocument, Claim, DecidedDraft, DraftDocument, Problem
 from approvals.api.observing import expire_if_late
@@ -55,6 +55,7 @@ def read_claim(request: HttpRequest, approval_id: UUID) -> HttpResponse:
     "/approvals/{uuid:approval_id}/decisions",
     response={200: DecidedDraft, 409: Problem, **PROBLEMS},
     summary="Decide on exactly what was shown",
+    openapi_extra=headers.KEYED,
 )
 @answers.replayable(Verb.DECIDE)
 def decide(request: HttpRequest, approval_id: UUID, body: DecideBody) -> HttpResponse:
@@ -69,14 +70,21 @@ def decide(request: HttpRequest, approval_id: UUID, body: DecideBody) -> HttpRes
     return answers.decided(request, decided.draft.pk, approval_id=approval_id, recorded=decided.recorded)
 
 
-@router.post("/approvals/{uuid:approval_id}/decisions/take-back", response=MOVES, summary="Take your own decision back")
+@router.post(
+    "/approvals/{uuid:approval_id}/decisions/take-back",
+    response=MOVES,
+    summary="Take your own decision back",
+    openapi_extra=headers.KEYED,
+)
 @answers.replayable(Verb.TAKE_BACK)
 def take_back(request: HttpRequest, approval_id: UUID, body: EmptyBody | None = None) -> HttpResponse:
     draft = deciding.take_back(**_verb(request, approval_id))
     return answers.now_of(request, draft.pk)
 
 
-@router.post("/approvals/{uuid:approval_id}/revoke", response=MOVES, summary="Take an approval away")
+@router.post(
+    "/approvals/{uuid:approval_id}/revoke", response=MOVES, summary="Take an approval away", openapi_extra=headers.KEYED
+)
 @answers.replayable(Verb.REVOKE)
 def revoke(request: HttpRequest, approval_id: UUID, body: ReasonBody) -> HttpResponse:
     draft = revoking.revoke(reason=body.reason, **_verb(request, approval_id))

@@ -32,10 +32,15 @@ def _call(method: str, path: str, call: dict[str, Any], schemas: dict[str, Any])
         "method": method.upper(),
         "path": path,
         "summary": call["summary"],
-        "query": [item["name"] for item in call.get("parameters", []) if item["in"] == "query"],
+        "headers": _named(call, "header"),
+        "query": _named(call, "query"),
         "body": _fields(call.get("requestBody"), schemas),
-        "statuses": [str(status) for status in call["responses"]],
+        "statuses": sorted(str(status) for status in call["responses"]),
     }
+
+
+def _named(call: dict[str, Any], place: str) -> list[str]:
+    return [item["name"] for item in call.get("parameters", []) if item["in"] == place]
 
 
 def _fields(body: dict[str, Any] | None, schemas: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from ninja import Router
 
-from approvals.api import answers, caller, reading, rehearsal, rendering, waiting
+from approvals.api import answers, caller, headers, reading, rehearsal, rendering, waiting
 from approvals.api.bodies import EmptyBody, ProposeBody, ReasonBody, ReviseBody, SubmitBody
 from approvals.api.documents import DraftDocument, Page, Problem, Rehearsal, SavedDraft
 from approvals.api.observing import expire_if_late
@@ -29,7 +29,7 @@ PROPOSED = {200: Rehearsal, 201: DraftDocument, 409: Problem, 413: Problem, **PR
 SAVED = {200: SavedDraft, 409: Problem, 413: Problem, 428: Problem, **PROBLEMS}
 
 
-@router.post("/drafts", response=PROPOSED, summary="Propose; with ?dry_run=1 only check")
+@router.post("/drafts", response=PROPOSED, summary="Propose; with ?dry_run=1 only check", openapi_extra=headers.KEYED)
 @answers.replayable(Verb.PROPOSE)
 def propose(request: HttpRequest, body: ProposeBody, dry_run: bool = False) -> HttpResponse:
     reading.only(request, "dry_run")
@@ -69,6 +69,7 @@ def list_drafts(
     "/drafts/{int:draft_id}",
     response={200: DraftDocument, 304: None, **PROBLEMS},
     summary="A draft; with If-None-Match and ?wait= its next change",
+    openapi_extra=headers.IF_NONE_MATCH,
 )
 def read(request: HttpRequest, draft_id: int, wait: Seconds = 0) -> HttpResponse:
     reading.only(request, "wait")
@@ -83,7 +84,12 @@ def read(request: HttpRequest, draft_id: int, wait: Seconds = 0) -> HttpResponse
     return answers.of_draft(request, draft)
 
 
-@router.put("/drafts/{int:draft_id}", response=SAVED, summary="Save changes made on the version If-Match names")
+@router.put(
+    "/drafts/{int:draft_id}",
+    response=SAVED,
+    summary="Save changes made on the version If-Match names",
+    openapi_extra=headers.IF_MATCH,
+)
 def save(request: HttpRequest, draft_id: int, body: ReviseBody) -> HttpResponse:
     actor = caller.of(request)
     fields = {name: getattr(body, name) for name in body.model_fields_set if name != "submit"}
@@ -98,7 +104,12 @@ def save(request: HttpRequest, draft_id: int, body: ReviseBody) -> HttpResponse:
     return answers.of_draft(request, drafts.get(actor, draft_id), kind=SavedDraft, changed=saved.changed)
 
 
-@router.post("/drafts/{int:draft_id}/submit", response=MOVES, summary="Bring the newest revision before the room")
+@router.post(
+    "/drafts/{int:draft_id}/submit",
+    response=MOVES,
+    summary="Bring the newest revision before the room",
+    openapi_extra=headers.KEYED,
+)
 @answers.replayable(Verb.SUBMIT)
 def submit(request: HttpRequest, draft_id: int, body: SubmitBody | None = None) -> HttpResponse:
     version = body.version if body else None
@@ -106,14 +117,21 @@ def submit(request: HttpRequest, draft_id: int, body: SubmitBody | None = None) 
     return answers.now_of(request, draft_id)
 
 
-@router.post("/drafts/{int:draft_id}/withdraw", response=MOVES, summary="Take a draft off the table")
+@router.post(
+    "/drafts/{int:draft_id}/withdraw", response=MOVES, summary="Take a draft off the table", openapi_extra=headers.KEYED
+)
 @answers.replayable(Verb.WITHDRAW)
 def withdraw(request: HttpRequest, draft_id: int, body: ReasonBody) -> HttpResponse:
     revoking.withdraw(reason=body.reason, **_verb(request, draft_id))
     return answers.now_of(request, draft_id)
 
 
-@router.post("/drafts/{int:draft_id}/dispatch", response=MOVES, summary="Send an approved draft of a manual channel")
+@router.post(
+    "/drafts/{int:draft_id}/dispatch",
+    response=MOVES,
+    summary="Send an approved draft of a manual channel",
+    openapi_extra=headers.KEYED,
+)
 @answers.replayable(Verb.DISPATCH)
 def dispatch(request: HttpRequest, draft_id: int, body: EmptyBody | None = None) -> HttpResponse:
     dispatching.dispatch(**_verb(request, draft_id))
