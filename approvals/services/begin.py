@@ -139,8 +139,13 @@ def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
 def insist_on_this_database() -> None:
     """Refuses to send from a copy: a restored or cloned database belongs to another installation."""
     installation = Installation.objects.first()
-    if installation is None or installation.instance_id != settings.REVIEWROOM_INSTANCE:
-        raise Unavailable("This database belongs to another installation, so nothing is sent. Run adopt_database.")
+    owner = installation.instance_id if installation else "no installation"
+    if owner != settings.REVIEWROOM_INSTANCE:
+        raise Unavailable(
+            f"This database belongs to {owner} and this installation is {settings.REVIEWROOM_INSTANCE}, so nothing is "
+            "sent: a copy would send a second time. Only if the original no longer runs, set REVIEWROOM_INSTANCE to "
+            "the database's."
+        )
     if walls.problems(connection):
         raise Unavailable("The database's walls do not stand, so nothing is sent. Run manage.py migrate.")
 
