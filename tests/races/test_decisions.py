@@ -16,7 +16,7 @@ from approvals.workers import dispatch
 from tests.cast import CONFIG, Story
 from tests.races.threads import together
 
-ROUNDS = 16
+ROUNDS = 12
 
 
 def needs_one(story: Story) -> None:

@@ -2,13 +2,12 @@
 
 from datetime import timedelta
 
-from django.db import connection
-
 from approvals.domain.gate import Cause, GateAnswer
-from approvals.models import AuditEvent, Channel, Delivery, Draft, OutboxEvent, Revision, User, walls
+from approvals.models import AuditEvent, Channel, Delivery, Draft, OutboxEvent, Revision, User
 from approvals.services import pause
 from tests.cast import Story
 from tests.support.remote import DELIVERED, NOT_SENT
+from tests.support.walls import lifted
 from tests.workers.beats import (
     LEASE_SECONDS,
     REVIEW,
@@ -41,10 +40,9 @@ def waiting(story: Story, channel: str = "tickets") -> Draft:
 
 def alter_bytes(draft: Draft) -> None:
     """Changes one stored character behind everybody's back."""
-    walls.drop(connection)
     revision = Revision.objects.get(draft=draft)
-    Revision.objects.filter(pk=revision.pk).update(canonical=bytes(revision.canonical).replace(b"stuck", b"Stuck"))
-    walls.install(connection)
+    with lifted():
+        Revision.objects.filter(pk=revision.pk).update(canonical=bytes(revision.canonical).replace(b"stuck", b"Stuck"))
 
 
 def sent_without_sequel(story: Story, draft: Draft) -> None:
