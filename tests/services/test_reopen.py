@@ -6,6 +6,7 @@ import pytest
 
 from approvals.domain.states import DraftState
 from approvals.models import Approval, Draft, Revision, User
+from approvals.selectors.counting import tally
 from approvals.services.ground import reopen_if_moved
 from approvals.workers import dispatch
 from tests.cast import Story
@@ -90,6 +91,14 @@ def test_an_approver_without_standing_sends_it_back_and_history_still_names_them
     assert old.decisions.filter(reviewer__username="ben", verdict="approve").exists()
     assert emitted(old) == ["issuance", "revocation"]
     assert story.remote.sent == []
+
+
+@pytest.mark.parametrize("lose", [_deactivated, _demoted])
+def test_the_recount_names_who_still_counts(story: Story, lose: Callable[[str], None]) -> None:
+    approval = story.approval(story.approved())
+    lose("ben")
+    assert tally(approval).approvals == {story.user["cleo"].pk}
+    assert not tally(approval).meets(approval.rules)
 
 
 def test_a_requirement_is_counted_again_before_sending(story: Story) -> None:
