@@ -132,6 +132,15 @@ def test_a_send_past_its_lease_frees_nothing_by_itself(story: Story, channel: st
     assert stands(draft) == ("submitting", "sending", "sending")
 
 
+def test_a_send_past_its_lease_is_not_taken_over_as_a_reservation_is(story: Story) -> None:
+    draft = story.approved()
+    begun(story, draft)
+    story.approved(payload={"summary": "Another"})
+    story.clock.advance(seconds=LEASE_SECONDS)
+    found = holding.reserve(actor=story.worker, clock=story.clock, target_id=draft.target_id, owner="two")
+    assert found is None
+
+
 @pytest.mark.parametrize("channel", ["tickets", "replies"])
 def test_a_send_within_its_lease_is_left_alone(story: Story, channel: str) -> None:
     draft = proposed_on(story, channel)
