@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from approvals.domain import visible as hidden
 from approvals.web import words
+from approvals.web.cards.payload import step_name
 from approvals.web.diff import Piece
 
 register = template.Library()
@@ -37,10 +38,10 @@ def pieces(parts: Iterable[Piece]) -> SafeString:
 
 
 @register.simple_tag
-def field_name(steps: Iterable[str]) -> SafeString:
+def field_name(steps: Iterable[str | int]) -> SafeString:
     """Gives the way to a field, step by step; keys may hide characters as well as values."""
     dot = mark_safe('<span class="payload-step"> › </span>')
-    return dot.join(visible(step) for step in steps)
+    return format_html_join(dot, "{}", ((visible(step_name(step)),) for step in steps))
 
 
 @register.simple_tag

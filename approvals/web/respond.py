@@ -21,8 +21,10 @@ HTMX_CONFIG = json.dumps(
         "includeIndicatorStyles": False,
         "allowEval": False,
         "historyCacheSize": 0,
+        "historyEnabled": False,
         "reportValidityOfForms": True,
         "defaultSettleDelay": 0,
+        "attributesToSettle": ["class"],
         "timeout": 30_000,
         "responseHandling": [
             {"code": "204", "swap": False},

@@ -38,6 +38,6 @@ def read(token: str, *, approval_id: UUID, digest: str, person_id: int) -> datet
         note = signing.loads(token, salt=_SALT, max_age=VALID_FOR)
     except signing.BadSignature as exc:
         raise StaleView() from exc
-    if note[:3] != [str(approval_id), digest, person_id]:
+    if not isinstance(note, list) or note[:3] != [str(approval_id), digest, person_id]:
         raise StaleView()
     return datetime.fromisoformat(note[3])

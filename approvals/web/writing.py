@@ -69,17 +69,18 @@ class Written:
     def payload(self) -> Any:
         """Gives what was typed as a JSON value. Raises InvalidPayload with a pointer, and a line for bad JSON."""
         if self.mode == JSON:
-            return bindings.parse_json(self.payload_text)
+            return bindings.parse_json(self.payload_text, "/payload")
         return {line.name: _value(line) for line in self.lines if line.text or not line.omit}
 
     def with_refusal(self, refusal: Refusal) -> "Written":
         """Puts a refusal where it belongs: at its control if there is one, else over the form."""
         message = str(refusal)
-        if refusal.line is not None:
+        if refusal.line is not None and f"column {refusal.column}" not in message:
             message = f"Line {refusal.line}, column {refusal.column}: {message}"
         name = self._control_at(refusal.pointer or "")
-        where = "" if name else (f" ({refusal.pointer})" if refusal.pointer else "")
-        summary = "Look at the field that is marked." if name else f"{message}{where}"
+        if self.mode == JSON and refusal.pointer not in (None, "", "/payload"):
+            message = f"{message} (at {refusal.pointer})"
+        summary = "Look at the field that is marked." if name else message
         return replace(self, fault=summary, faults={name: message} if name else {})
 
     def _control_at(self, pointer: str) -> str:

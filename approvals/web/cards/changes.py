@@ -41,7 +41,7 @@ class Difference:
 
     @property
     def unchanged_names(self) -> str:
-        return ", ".join(" › ".join(field.steps) for field in self.unchanged)
+        return ", ".join(" › ".join(map(payload.step_name, field.steps)) for field in self.unchanged)
 
     @property
     def changed(self) -> set[Steps]:

@@ -106,7 +106,8 @@ def facts(draft: Draft, delivery: Delivery | None, size: int) -> tuple[Fact, ...
 
 def claim_facts(claim: DispatchClaim, delivery: Delivery | None, now: datetime) -> tuple[Fact, ...]:
     """Gives who may write to the target now, and when somebody looks at this delivery next."""
-    serves = delivery is None or claim.delivery_id in (None, delivery.pk)
+    is_free = claim.state == ClaimState.IDLE
+    serves = is_free or delivery is None or claim.delivery_id in (None, delivery.pk)
     found = [Fact("Epoch", str(claim.epoch)), Fact("Worker", claim.owner or "none")]
     found.append(Fact("Phase", PHASES[ClaimState(claim.state)], note="" if serves else "for another draft"))
     found.append(Fact("Lease", _lease(claim, now)))

@@ -1,7 +1,9 @@
 """The payload field by field: every leaf with its full value, and what in it cannot be seen."""
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +16,10 @@ from approvals.web import words
 LONG = 80
 """From this many characters on, or with a line end, a text is set for reading."""
 
-Steps = tuple[str, ...]
+Steps = tuple[str | int, ...]
+"""The way to a leaf: keys as text, places in a list as numbers, so that `{"0": x}` and `[x]` stay different."""
+
+_PLAIN_KEY = re.compile(r"[\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +60,13 @@ class Hidden:
 
 def fields(value: Any, steps: Steps = ()) -> Iterator[Field]:
     """Gives every leaf of a JSON value in reading order. Empty objects and lists are leaves."""
-    if isinstance(value, dict) and (value or steps):
-        children = ((key, value[key]) for key in value)
+    children: Iterable[tuple[str | int, Any]]
+    if isinstance(value, dict):
+        children = value.items()
     elif isinstance(value, list):
-        children = ((f"[{index}]", child) for index, child in enumerate(value))
+        children = enumerate(value)
     else:
-        children = iter(())
+        children = ()
     if steps and (not isinstance(value, dict | list) or not value):
         yield _leaf(value, steps)
         return
@@ -89,12 +95,19 @@ def hidden(payload: Any, found: list[Field]) -> Hidden | None:
     return Hidden(title, lines, notes, count)
 
 
+def step_name(step: str | int) -> str:
+    """Gives one step as it is shown: `[0]` for a place in a list, a key in quotes unless it is a plain word."""
+    if isinstance(step, int):
+        return f"[{step}]"
+    return step if _PLAIN_KEY.fullmatch(step) else json.dumps(step, ensure_ascii=False)
+
+
 def _ghosts(found: list[Field]) -> tuple[Counter[tuple[Ghost, str]], str]:
     counter: Counter[tuple[Ghost, str]] = Counter()
     for field in found:
         name = _plain_name(field.steps)
         for text in (*field.steps, field.text):
-            for run in visible.runs(text):
+            for run in visible.runs(str(text)):
                 if run.ghost:
                     counter[run.ghost, name] += run.count
     return counter, words.names(list(dict.fromkeys(name for _, name in counter)))
@@ -102,7 +115,9 @@ def _ghosts(found: list[Field]) -> tuple[Counter[tuple[Ghost, str]], str]:
 
 def _plain_name(steps: Steps) -> str:
     """Gives a field's name for a sentence, with ghosts written as their labels."""
-    return " › ".join("".join(run.ghost.label if run.ghost else run.text for run in visible.runs(s)) for s in steps)
+    return " › ".join(
+        "".join(run.ghost.label if run.ghost else run.text for run in visible.runs(step_name(step))) for step in steps
+    )
 
 
 def _times(count: int) -> str:

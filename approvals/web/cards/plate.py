@@ -49,10 +49,13 @@ class Plate:
     parts: tuple[Part, ...]
 
 
-def of_draft(draft: Draft) -> Plate:
-    """Gives the plate of a draft, on the configuration its newest approval was opened on."""
+def of_draft(draft: Draft, *, waits: bool = False) -> Plate:
+    """Gives the plate of a draft, on the configuration its newest approval was opened on.
+
+    `waits`: its delivery is begun, but nothing of it has left.
+    """
     config = draft.approval.config if draft.approval else draft.channel.config
-    title = TITLES.get(DraftState(draft.state), WILL)
+    title = WILL if waits else TITLES.get(DraftState(draft.state), WILL)
     resource = draft.target.resource
     return _plate(title, draft.channel, config, account=draft.target.account, resource=resource, verb=draft.operation)
 

@@ -36,7 +36,7 @@ def page(reader: Reader, refusal: Refusal, pressed: Pressed) -> Conflict:
     label = f"Review revision {draft.version}" if reader.can_decide else f"Look at revision {draft.version}"
     return Conflict(
         code=refusal.code,
-        title=conflict.title(refusal.code),
+        title=conflict.title("stale_revision" if _was_replaced(refusal, seen, draft) else refusal.code),
         text=_text(reader, refusal, pressed, seen),
         crumbs=crumbs(reader),
         review_url=reverse("keep_comment", args=[draft.pk]),
@@ -72,7 +72,7 @@ def _text(reader: Reader, refusal: Refusal, pressed: Pressed, seen: Revision | N
     at = words.moment(reader.now, reader.now, seconds=True)
     on = f" on revision {pressed.version}" if pressed.version else ""
     said = f"You pressed {pressed.what}{on} at {at} UTC."
-    if refusal.code == "stale_revision" and seen is not None and seen.number < reader.draft.version:
+    if _was_replaced(refusal, seen, reader.draft):
         return f"{said} {_replaced(reader)}"
     if refusal.code == "already_decided" and reader.my_decision is not None:
         decision = reader.my_decision
@@ -80,6 +80,11 @@ def _text(reader: Reader, refusal: Refusal, pressed: Pressed, seen: Revision | N
         when = words.moment(decision.decided_at, reader.now, seconds=True)
         return f"You {verb} revision {decision.version} at {when} UTC. Take it back first to say something else."
     return f"{said} {refusal} {_reason(reader)}".strip()
+
+
+def _was_replaced(refusal: Refusal, seen: Revision | None, draft: Draft) -> bool:
+    """True if the page held an older revision: that is what happened, whatever the approval is called since."""
+    return refusal.code in ("stale_revision", "superseded") and seen is not None and seen.number < draft.version
 
 
 def _replaced(reader: Reader) -> str:

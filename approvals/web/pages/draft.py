@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from approvals.domain.binding import Binding, short
-from approvals.domain.states import ApprovalState, DraftState
+from approvals.domain.states import ApprovalState, DeliveryState, DraftState
 from approvals.models import Delivery
 from approvals.services import rendering
 from approvals.web import view_token, words
@@ -79,15 +79,16 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
     opened = tabs.opened(reader, binding, hidden, name=tab, as_hex=as_hex, url=url)
     built = _rail(reader, typed, opened, url=url, hidden_count=hidden.count if hidden else 0)
     write = _write(reader)
+    waits = draft.state == DraftState.SUBMITTING and write is not None and write.state == DeliveryState.WAITING
     return DraftPage(
         crumbs=crumbs(reader),
         title=draft.title,
         state=draft.state,
-        says=words.STATE_SAYS[DraftState(draft.state)],
+        says="Waits to be sent again" if waits else words.STATE_SAYS[DraftState(draft.state)],
         author=people.who(draft.author, draft.acts_for, reader=reader.user),
         created_at=draft.created_at,
         edited_at=reader.revision.created_at if draft.version > 1 else None,
-        plate=plate.of_draft(draft),
+        plate=plate.of_draft(draft, waits=waits),
         revision=revision.card(draft, reader.revision, changes_url=f"{url}?tab=changes"),
         tabs=opened.tabs,
         tab_template=opened.template,

@@ -96,7 +96,8 @@ def parse_cursor(text: str) -> Cursor | None:
     """Reads `rank.microseconds.id`; anything else means from the start."""
     try:
         rank, since, pk = (int(part) for part in text.split("."))
-        return rank, _EPOCH + timedelta(microseconds=since), pk
+        due_at = _EPOCH + timedelta(microseconds=since)
+        return (rank, due_at, pk) if 0 <= rank <= 99 and 0 <= pk < 2**63 else None
     except (ValueError, OverflowError):
         return None
 
@@ -155,7 +156,10 @@ def _empty(shown: str, counts: dict[str, int], members: list[Membership], asked:
         return Empty("list", "Nothing here", "No item is in this list right now.", asked.url(ALL), "See everything")
     in_review = counts[DraftState.IN_REVIEW]
     if in_review:
-        text = f"{_items(in_review)} in review with other people. Yours come back here if one is edited or unknown."
+        text = (
+            f"{_items(in_review)} in review with other people. "
+            "Yours come back here if one is edited or its delivery becomes unknown."
+        )
         return Empty("inbox", "Nothing needs you", text, asked.url(DraftState.IN_REVIEW), "See what is in review")
     if _may_propose(members):
         text = "Nothing waits for you. Propose an action, and others review it before it goes out."
@@ -190,9 +194,9 @@ def _first_decision(rows: list[QueueRow]) -> Guide | None:
     return Guide(
         "Start here",
         (
-            GuideStep("Open the first item:", first.url, first.title),
+            GuideStep("Open this one:", first.url, first.title),
             GuideStep("Read where it goes (the dark slab) and what would be sent. Nothing has gone out yet."),
-            GuideStep("Press Approve. The page then shows it being sent, taken and read back."),
+            GuideStep("Press Approve. When enough people have, its page shows it being sent, taken and read back."),
         ),
     )
 
