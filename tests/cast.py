@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.db.models import Model
 
 from approvals.connectors import registry
@@ -180,8 +181,9 @@ def lasting_story(transactional_db: None, clock: Clock, remote: Remote) -> Story
 def _assemble(story: Story) -> Story:
     """Configures the room, the first time in a process by the service, later by the rows that the service left."""
     if _rows:
-        for model, rows in _rows:
-            model.objects.bulk_create(copy.copy(row) for row in rows)
+        with transaction.atomic():
+            for model, rows in _rows:
+                model.objects.bulk_create(copy.copy(row) for row in rows)
     else:
         story.configure(CONFIG)
         for user in User.objects.all():
