@@ -18,6 +18,7 @@ from django.http import QueryDict
 from approvals.domain import binding as bindings
 from approvals.domain import visible
 from approvals.domain.errors import InvalidPayload, Refusal
+from approvals.web import numbers
 from approvals.web.kept import clean
 
 FIELDS, JSON = "fields", "json"
@@ -121,7 +122,6 @@ def posted(data: QueryDict) -> Written:
     """Reads the form as it came. CRLF becomes LF; nothing is stripped."""
     mode = data.get("mode") if data.get("mode") in (FIELDS, JSON) else JSON
     lines = tuple(_posted_line(data, name) for name in data.getlist("field")) if mode == FIELDS else ()
-    version = data.get("version", "")
     return Written(
         mode=mode or JSON,
         lines=lines,
@@ -129,7 +129,7 @@ def posted(data: QueryDict) -> Written:
         title=clean(data.get("title", "")),
         note=clean(data.get("note", "")),
         resource=data.get("resource", ""),
-        version=int(version) if version.isdecimal() and len(version) < 10 else 0,
+        version=numbers.whole(data.get("version", "")) or 0,
         submit=data.get("submit", "yes") != "no",
     )
 

@@ -119,7 +119,7 @@ def test_only_proposers_propose(story, browse, name):
 
 def test_strangers_and_unknown_ways_get_404(story, browse):
     assert browse("dee").client.get(NEW, TICKET).status_code == 404
-    for wrong in ({"room": "x"}, {"channel": "x"}, {"operation": "x"}):
+    for wrong in ({name: value} for name in ("room", "channel", "operation") for value in ("x", "", "\x00")):
         assert browse("ada").client.get(NEW, {**TICKET, **wrong}).status_code == 404
 
 
@@ -208,6 +208,8 @@ def test_what_was_sent_is_not_edited_but_copied(story, browse):
     assert "Copied from" in page
     assert "The lift is stuck" in page
     assert browse("dee").client.get(f"{NEW}?copy={draft.pk}").status_code == 404
+    for nothing in ("999999999", "9" * 5000, "x", "-1", "\u0661"):
+        assert tab.client.get(NEW, {"copy": nothing}).status_code in (200, 404)
 
 
 def test_title_and_note_are_fixed_while_it_is_reviewed(story, browse):

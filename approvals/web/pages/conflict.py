@@ -54,8 +54,8 @@ def _seen(draft: Draft, pressed: Pressed) -> Revision | None:
     """Gives the revision that was on the page: by its number and digest, never by the number alone."""
     if pressed.version is None:
         return None
-    rows = draft.revisions.select_related("author", "acts_for")
-    return rows.filter(number=pressed.version, digest=pressed.digest).first()
+    found = draft.revisions.select_related("author", "acts_for").filter(number=pressed.version).first()
+    return found if found and found.digest == pressed.digest else None
 
 
 def _saw(seen: Revision, now: datetime) -> ConflictSide:

@@ -14,7 +14,7 @@ from approvals.permissions import Verb
 from approvals.services import audit
 from approvals.services import decide as deciding
 from approvals.services.decide import Decided, Shown
-from approvals.web import kept, reads, respond, view_token, words
+from approvals.web import kept, numbers, reads, respond, view_token, words
 from approvals.web.access import actor_of, private
 from approvals.web.pages.conflict import Pressed
 from approvals.web.pages.draft import Typed
@@ -89,9 +89,7 @@ def _shown(request: HttpRequest, person_id: int) -> Shown:
 
 
 def _named(request: HttpRequest) -> tuple[int | None, str]:
-    version = request.POST.get("version", "")
-    number = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else None
-    return number, request.POST.get("digest", "")
+    return numbers.whole(request.POST.get("version", "")), request.POST.get("digest", "")
 
 
 def approval_named(request: HttpRequest) -> UUID:

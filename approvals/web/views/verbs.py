@@ -12,7 +12,7 @@ from approvals.models.clock import database_now
 from approvals.services import dispatch as dispatching
 from approvals.services import revise
 from approvals.services import revoke as revoking
-from approvals.web import kept, respond
+from approvals.web import kept, numbers, respond
 from approvals.web.access import actor_of, private
 from approvals.web.pages.conflict import Pressed
 from approvals.web.pages.draft import Typed
@@ -25,8 +25,7 @@ Call = Callable[[Actor], Draft]
 @require_POST
 @private
 def submit(request: HttpRequest, draft_id: int) -> HttpResponse:
-    version = request.POST.get("version", "")
-    named = int(version) if version.isascii() and version.isdecimal() and len(version) < 10 else 0
+    named = numbers.whole(request.POST.get("version", "")) or 0
 
     def call(actor: Actor) -> Draft:
         return revise.submit(actor=actor, clock=database_now, draft_id=draft_id, version=named)

@@ -16,7 +16,7 @@ from approvals.services import propose as proposing
 from approvals.services import rendering, revise
 from approvals.services.propose import Proposal
 from approvals.services.revise import KEEP, Changes
-from approvals.web import reads, respond, writing
+from approvals.web import numbers, reads, respond, writing
 from approvals.web.access import actor_of, private
 from approvals.web.pages import edit_conflict, proposal
 from approvals.web.pages.actions import REVISABLE
@@ -162,8 +162,8 @@ def _stored(reader: Reader, *, mode: str, here: str) -> Written:
 
 
 def _copied(request: HttpRequest) -> Draft | None:
-    number = request.GET.get("copy", "")
-    return reads.draft_for(actor_of(request), int(number)) if number.isascii() and number.isdecimal() else None
+    number = numbers.whole(request.GET.get("copy", ""))
+    return reads.draft_for(actor_of(request), number) if number is not None else None
 
 
 def _copy_of(copied: Draft, request: HttpRequest) -> Written:
@@ -181,7 +181,7 @@ def _way(request: HttpRequest, copied: Draft | None) -> tuple[Channel, ChannelCo
     room = reads.room_for(actor_of(request), asked.get("room", ""))
     require(actor_of(request), Verb.PROPOSE, room_id=room.pk)
     channels = room.channels.select_related("room", "config__channel").filter(retired_at=None).exclude(config=None)
-    channel = channels.filter(slug=asked.get("channel", "")).first()
+    channel = next((found for found in channels if found.slug == asked.get("channel")), None)
     operation = asked.get("operation", "")
     if channel is None or channel.config is None or operation not in channel.config.operations:
         raise NotFound()
