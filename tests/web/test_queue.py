@@ -132,7 +132,7 @@ def test_a_newcomer_is_told_what_to_click_first(story, browse):
     page = browse("ben").client.get("/").content.decode()
     assert "Start here" in page
     assert f'href="/drafts/{draft.pk}/"' in page
-    story.decide(draft, "ben")
+    browse("ben").press(draft)
     assert "Start here" not in browse("ben").client.get("/").content.decode()
 
 

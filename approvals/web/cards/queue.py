@@ -29,6 +29,11 @@ class Progress:
     need: str
 
     @property
+    def is_last(self) -> bool:
+        """True if one approval more is enough by number."""
+        return self.counted + 1 >= self.required
+
+    @property
     def pips(self) -> list[bool]:
         """Gives one box per approval needed; more than eight would say less than the number."""
         return [place < self.counted for place in range(self.required)] if self.required <= 8 else []
@@ -36,6 +41,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
+    number: int
     url: str
     state: str
     title: str
@@ -67,6 +73,7 @@ def row(
     approval = draft.approval
     author = who(draft.author, reader=reader)
     return QueueRow(
+        number=draft.pk,
         url=url,
         state=draft.state,
         title=draft.title,

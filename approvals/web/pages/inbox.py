@@ -173,10 +173,10 @@ def _items(count: int) -> str:
 
 
 def _guide(user: User, members: Iterable[Membership], rows: list[QueueRow]) -> Guide | None:
-    """Gives the way through the first decision or proposal, until somebody has made one."""
+    """Gives the way through the first decision here, or the first proposal, until somebody has made one."""
     found = list(members)
     if any(member.is_reviewer for member in found):
-        return None if Decision.objects.filter(reviewer=user).exists() else _first_decision(rows)
+        return None if Decision.objects.filter(reviewer=user, via="web").exists() else _first_decision(rows)
     if _may_propose(found) and not Draft.objects.filter(author=user).exists():
         steps = (
             GuideStep("Propose an action:", reverse("new"), "New draft"),
@@ -188,9 +188,12 @@ def _guide(user: User, members: Iterable[Membership], rows: list[QueueRow]) -> G
 
 
 def _first_decision(rows: list[QueueRow]) -> Guide | None:
-    first = next((row for row in rows if row.state == DraftState.IN_REVIEW), None)
-    if first is None:
+    """Leads to the newest item that this person's approval completes, or to the first one."""
+    open_rows = [row for row in rows if row.state == DraftState.IN_REVIEW]
+    if not open_rows:
         return None
+    completing = [row for row in open_rows if row.progress.is_last and not row.progress.need]
+    first = max(completing, key=lambda row: row.number, default=open_rows[0])
     return Guide(
         "Start here",
         (
