@@ -12,7 +12,7 @@ from approvals.domain.actor import Actor
 from approvals.domain.errors import Unavailable, WrongState
 from approvals.domain.gate import Cause, GateAnswer, Reason, may_send
 from approvals.domain.states import ApprovalState, ClaimState, DeliveryState, DraftState
-from approvals.models import Approval, Attempt, Delivery, DispatchClaim, Installation, walls
+from approvals.models import Approval, Attempt, Delivery, DispatchClaim, Draft, Installation, walls
 from approvals.permissions import Verb, require
 from approvals.services import audit, door, expire, ground, holding, locks, outbox, rendering
 from approvals.services.door import Clock, Subject
@@ -77,15 +77,9 @@ def _follow(*, actor: Actor, clock: Clock, hold: Hold, answer: GateAnswer) -> No
 
 
 def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
-    require(actor, Verb.WORK)
-    insist_on_this_database()
-    _commit_to_disk()
-    locks.target(hold.target_id)
-    claim = holding.held_claim(hold)
-    draft = locks.draft(hold.draft_id)
-    approval = locks.approval(hold.approval_id, draft=draft)
+    claim, draft, approval = _lock(actor, hold)
     now = clock()
-    if claim is None or claim.state != ClaimState.RESERVED or claim.lease_until is None or claim.lease_until <= now:
+    if claim is None or not _is_live(claim, now):
         return LOST
     answer = may_send(ground.facts(approval, now=now, state=ApprovalState.APPROVED))
     if not answer.ok:
@@ -105,18 +99,14 @@ def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
 
 
 def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
-    require(actor, Verb.WORK)
-    insist_on_this_database()
-    _commit_to_disk()
-    locks.target(hold.target_id)
-    claim = holding.held_claim(hold)
-    draft = locks.draft(hold.draft_id)
-    approval = locks.approval(hold.approval_id, draft=draft)
+    claim, draft, approval = _lock(actor, hold)
     delivery = locks.delivery(hold.delivery_id)
     now = clock()
-    if claim is None or claim.state != ClaimState.RESERVED or claim.lease_until is None or claim.lease_until <= now:
-        return LOST
-    if delivery.state not in (DeliveryState.WAITING, DeliveryState.UNKNOWN):
+    if (
+        claim is None
+        or not _is_live(claim, now)
+        or delivery.state not in (DeliveryState.WAITING, DeliveryState.UNKNOWN)
+    ):
         return LOST
     held = delivery.held_at is not None
     known = ground.facts(approval, now=now, state=ApprovalState.CONSUMED, config=delivery.config, held=held)
@@ -134,6 +124,21 @@ def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     draft.save_move(*draft.touch(now), approval_id=approval.pk)
     audit.of_draft(draft, actor=actor, action="dispatch.resumed", now=now, **_told(attempt))
     return Begun(hold, attempt.pk, _job(approval, delivery), attempt.lease_until, now)
+
+
+def _lock(actor: Actor, hold: Hold) -> tuple[DispatchClaim | None, Draft, Approval]:
+    """Locks what both gates read, in order. The claim is None if it is another worker's by now."""
+    require(actor, Verb.WORK)
+    insist_on_this_database()
+    _commit_to_disk()
+    locks.target(hold.target_id)
+    claim = holding.held_claim(hold)
+    draft = locks.draft(hold.draft_id)
+    return claim, draft, locks.approval(hold.approval_id, draft=draft)
+
+
+def _is_live(claim: DispatchClaim, now: datetime) -> bool:
+    return claim.state == ClaimState.RESERVED and claim.lease_until is not None and claim.lease_until > now
 
 
 def insist_on_this_database() -> None:
