@@ -13,7 +13,6 @@ from approvals.domain.gate import Verdict
 from approvals.domain.states import QUEUE_RANK, ApprovalState, DraftState
 from approvals.models import Decision, Draft, Exclusion, Membership, Revision, Room, User
 from approvals.permissions import Verb, require
-from approvals.selectors.counting import tallies  # noqa: F401  read by the cards
 from approvals.web.words import MANY
 
 PAGE = 50
@@ -69,7 +68,10 @@ def in_state(drafts: QuerySet[Draft], state: DraftState) -> QuerySet[Draft]:
 
 
 def your_turn(user: User, members: Iterable[Membership], now: datetime) -> QuerySet[Draft]:
-    """Gives what waits for this very person: unknown outcomes for operators, open decisions, changes asked of them."""
+    """Gives what waits for this very person.
+
+    Unknown outcomes for operators, open decisions, changes asked of the author, and what waits for a press to be sent.
+    """
     rooms = list(members)
     operated = [member.room_id for member in rooms if member.is_operator]
     reviewed = [member.room_id for member in rooms if member.is_reviewer and not user.is_agent]
@@ -85,7 +87,9 @@ def your_turn(user: User, members: Iterable[Membership], now: datetime) -> Query
         queue_rank=QUEUE_RANK[DraftState.CHANGES_REQUESTED],
         state=DraftState.CHANGES_REQUESTED,
     )
-    return Draft.objects.filter(unknown | decide | rework)
+    press = Q(room_id__in={*reviewed, *operated}, queue_rank=QUEUE_RANK[DraftState.APPROVED])
+    press &= Q(approval__state=ApprovalState.APPROVED, approval__dispatch_at=None, approval__expires_at__gt=now)
+    return Draft.objects.filter(unknown | decide | rework | press)
 
 
 def _later_than(pk: OuterRef) -> QuerySet[Decision]:

@@ -14,7 +14,7 @@ from approvals.models.clock import database_now
 from approvals.web import reads
 from approvals.web.access import is_htmx
 from approvals.web.pages import frame
-from approvals.web.pages.frame import Notice
+from approvals.web.pages.frame import Nav, Notice
 
 HTMX_CONFIG = json.dumps(
     {
@@ -59,17 +59,22 @@ def page(
     request: HttpRequest, template: str, context: dict[str, Any], *, current: str = "", status: int = 200
 ) -> HttpResponse:
     """Gives a whole page with nav and counts for whoever is logged in."""
+    context = {**context, "nav": _nav(request, current), "htmx_config": HTMX_CONFIG}
+    return render(request, template, context, status=status)
+
+
+def _nav(request: HttpRequest, current: str) -> Nav:
     user = request.user
     assert isinstance(user, User)
-    nav = frame.nav(user, reads.memberships(user), database_now(), current=current)
-    return render(request, template, {**context, "nav": nav, "htmx_config": HTMX_CONFIG}, status=status)
+    return frame.nav(user, reads.memberships(user), database_now(), current=current)
 
 
 def item(request: HttpRequest, name: str, context: dict[str, Any], *, current: str, status: int = 200) -> HttpResponse:
-    """Gives an item's page, or for htmx its fragment, which takes the whole item's place."""
+    """Gives an item's page, or for htmx its fragment, which takes the item's place, and the counts of the nav."""
     if not is_htmx(request):
         return page(request, f"{name}.html", context, current=current, status=status)
     html = render_to_string(f"_{name}.html", {**context, "is_fragment": True}, request)
+    html += render_to_string("_counts.html", {"nav": _nav(request, current)})
     return placed(HttpResponse(html, status=status), "#item", "outerHTML show:top")
 
 

@@ -52,6 +52,13 @@ def test_by_htmx_the_item_comes_back_with_focus_and_words(story, browse):
     assert "<html" not in page
 
 
+def test_by_htmx_the_counts_in_the_nav_come_along(story, browse):
+    story.propose(payload={"summary": "1"})
+    page = browse("ben").press(story.propose(payload={"summary": "2"}), htmx=True).content.decode()
+    assert '<span class="nav-count" id="turn" hx-swap-oob="true">1</span>' in page
+    assert '<span class="nav-count" id="turn-facilities" hx-swap-oob="true">1</span>' in page
+
+
 def test_after_a_decision_the_next_item_is_named(story, browse):
     first = story.propose(title="First", payload={"summary": "1"})
     story.propose(title="Second", payload={"summary": "2"})

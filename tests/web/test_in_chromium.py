@@ -29,6 +29,7 @@ def test_approving_swaps_the_item_moves_focus_and_speaks(lasting_story, page):
     page.get_by_role("button", name="Approve revision 1").click()
     expect(page.locator("#done")).to_be_focused()
     expect(page.locator("#live")).to_contain_text("You approved revision 1")
+    expect(page.locator("#turn")).to_have_text("0")
     assert page.evaluate("window.same")
     assert Decision.objects.get().reviewer.username == "ben"
 

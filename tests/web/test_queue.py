@@ -1,5 +1,7 @@
 """The lists: whose turn it is, in which order, and what a newcomer is told."""
 
+import copy
+
 import pytest
 
 from approvals.domain.gate import Verdict
@@ -8,6 +10,7 @@ from approvals.models import Room
 from approvals.services.pause import pause_room
 from approvals.services.revise import Changes, revise
 from approvals.web import reads
+from tests.cast import CONFIG
 from tests.services import states
 
 
@@ -60,6 +63,15 @@ def test_an_unknown_delivery_is_the_operators_turn(story, browse):
     response = browse("max").client.get("/")
     assert [row.state for row in response.context["page"].rows] == ["delivery_unknown"]
     assert "Delivery unknown" in response.content.decode()
+
+
+@pytest.mark.parametrize(("name", "expected"), [("ben", ["By hand"]), ("max", ["By hand"]), ("ada", []), ("vic", [])])
+def test_what_waits_for_a_press_is_the_turn_of_whoever_may_press(story, browse, name, expected):
+    document = copy.deepcopy(CONFIG)
+    document["rooms"][0]["policy"]["dispatch"] = "manual"
+    story.configure(document)
+    story.approved(title="By hand")
+    assert titles(browse(name).client.get("/")) == expected
 
 
 def test_soonest_expiry_comes_first(story, browse):

@@ -121,6 +121,8 @@ def claim_facts(claim: DispatchClaim, delivery: Delivery | None, now: datetime) 
 def _lease(claim: DispatchClaim, now: datetime) -> str:
     if claim.lease_until is None:
         return "none"
+    if claim.state == ClaimState.IDLE:
+        return f"released {words.moment(claim.changed_at, now, seconds=True)}" if claim.changed_at else "released"
     verb = "until" if claim.lease_until > now else "ended"
     return f"{verb} {words.moment(claim.lease_until, now, seconds=True)}"
 

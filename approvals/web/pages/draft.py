@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from approvals.domain.binding import Binding, short
+from approvals.domain.gate import Verdict
 from approvals.domain.states import ApprovalState, DeliveryState, DraftState
 from approvals.models import Delivery
 from approvals.services import rendering
@@ -169,7 +170,7 @@ def _take_back(reader: Reader) -> rail.TakeBack | None:
     decision, approval = reader.my_decision, reader.approval
     if decision is None or approval is None or not approval.is_live:
         return None
-    was = rail.VERBS[rail.Verdict(decision.verdict)][1]
+    was = rail.VERBS[Verdict(decision.verdict)][1]
     text = f"You {was} revision {decision.version}."
     if approval.state == ApprovalState.APPROVED:
         text = f"{text} While nothing is sent you can take it back; it then returns to review."

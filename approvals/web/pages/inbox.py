@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from approvals.domain.states import DraftState
 from approvals.models import Decision, Draft, Membership, Room, User
+from approvals.selectors import counting
 from approvals.web import reads, words
 from approvals.web.cards import excerpt, queue
 from approvals.web.cards.queue import Chip, Empty, QueueRow
@@ -120,7 +121,7 @@ def _rows(drafts: list[Draft], user: User, now: datetime) -> list[QueueRow]:
         if draft.approval:
             draft.approval.draft = draft
             approvals.append(draft.approval)
-    tallies, newest = reads.tallies(approvals), reads.newest_bytes(drafts)
+    tallies, newest = counting.tallies(approvals), reads.newest_bytes(drafts)
     return [
         queue.row(
             draft,

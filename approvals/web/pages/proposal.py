@@ -1,5 +1,6 @@
 """The forms that write a proposal: choose where it goes, write it, edit it. A typed text survives every fault."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -249,8 +250,12 @@ def _room_ways(member: Membership) -> RoomWays:
     channels = (
         room.channels.filter(retired_at=None).exclude(config=None).select_related("config").order_by("name", "id")
     )
-    ways = (_way(channel, operation) for channel in channels for operation in sorted(channel.config.operations))
+    ways = (_way(found, operation) for found in channels for operation in sorted(_operations(found)))
     return RoomWays(room.slug, room.name, tuple(ways))
+
+
+def _operations(channel: Channel) -> Iterable[str]:
+    return channel.config.operations if channel.config else ()
 
 
 def _way(channel: Channel, operation: str) -> Way:
