@@ -108,7 +108,8 @@ def refusal_for(approval: Approval) -> Refusal:
 def wrong_state(draft: Draft, what: str) -> Refusal:
     """Gives the conflict for a verb the draft's state does not allow; once consumed it is said as such."""
     if draft.approval is not None and draft.approval.state == ApprovalState.CONSUMED:
-        return Consumed(draft_id=draft.pk, approval_id=draft.approval_id)
+        begun = f"Sending of {draft.reference} has begun, so it cannot be {what}."
+        return Consumed(begun, draft_id=draft.pk, approval_id=draft.approval_id)
     state = DraftState(draft.state).replace("_", " ")
     return WrongState(f"{draft.reference} is {state}, so it cannot be {what}.", draft_id=draft.pk)
 
