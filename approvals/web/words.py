@@ -28,6 +28,14 @@ STATE_SAYS = {
     DraftState.RETRACTION_FAILED: "Still public: it could not be undone",
 }
 
+READ_BACK_SAYS = {
+    "differs": "Read back: it differs from what was approved",
+    "gone": "Read back: it is gone",
+    "replaced": "A newer write replaced it",
+    "impossible": "The remote took it; it cannot be read back",
+}
+"""What a submitted draft says once the read-back could not confirm it."""
+
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
 MANY = 1_000
 """Counts are capped at this: nobody needs more, and counting further costs the database."""

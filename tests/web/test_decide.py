@@ -41,7 +41,7 @@ def test_the_redirect_leads_to_a_page_that_says_what_was_recorded(story, browse)
     draft, tab = story.propose(), browse("ben")
     answer = tab.press(draft)
     page = tab.client.get(answer.url)
-    assert "You approved revision 1" in page.content.decode()
+    assert page.content.decode().count("<strong>You approved revision 1") == 1
 
 
 def test_by_htmx_the_item_comes_back_with_focus_and_words(story, browse):

@@ -10,6 +10,7 @@ from approvals.models import AuditEvent, Draft
 from approvals.services import rendering
 from approvals.services.revise import Changes, revise
 from tests.services import states
+from tests.support.remote import DIFFERS
 
 EVERY_STATE = list(states.BUILD)
 TABS = ("content", "changes", "bytes", "history")
@@ -204,6 +205,16 @@ def test_the_delivery_polls_only_while_something_moves(story, browse):
     assert 'hx-trigger="every 2s"' in text_of(browse("ben").open(moving))
     settled = states.build(story, DraftState.CONFIRMED)
     assert 'hx-trigger="every 2s"' not in text_of(browse("ben").open(settled))
+
+
+def test_a_read_back_that_differs_is_said_and_at_rest(story, browse):
+    story.remote.verifications.append(DIFFERS)
+    draft = states.build(story, DraftState.SUBMITTED)
+    states.read_back(story)
+    page = text_of(browse("ben").open(draft))
+    assert page.count("Read back: it differs from what was approved") == 2
+    assert "not been read back" not in page
+    assert "hx-trigger" not in page
 
 
 def test_a_polled_delivery_is_a_fragment_until_the_state_changes(story, browse):

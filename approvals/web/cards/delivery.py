@@ -37,13 +37,14 @@ class AttemptLine:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryView:
-    """The part of the page that moves. `poll_url` is empty once nothing moves any more."""
+    """The part of the page that moves. `poll_every` is empty once nothing moves any more."""
 
     lane: Lane
     updated_at: datetime
     attempts: list[AttemptLine]
     summary: str
     poll_url: str
+    poll_every: str
     announce: str
 
 

@@ -80,7 +80,7 @@ def _steps(story: Story) -> tuple[Step, ...]:
         ("approved", "Approved", f"{story.at(approval.approved_at, '')}, {_count(story)}"),
         ("submitting", "Submitting", _sending_note(write, story)),
         ("submitted", "Submitted", story.at(write.delivered_at if write else None, "No answer seen")),
-        ("confirmed", "Confirmed", "Read back: it is there" if reached == 3 else "Not read back yet"),
+        ("confirmed", "Confirmed", _read_back_note(write, reached)),
     )
     return tuple(_step(index, reached, *label) for index, label in enumerate(labels))
 
@@ -88,6 +88,12 @@ def _steps(story: Story) -> tuple[Step, ...]:
 def _step(index: int, reached: int, state: str, label: str, note: str) -> Step:
     status = PAST if index < reached else HERE if index == reached else AHEAD
     return Step(state, label, note, status, hue="proved" if state == "confirmed" and status == HERE else "")
+
+
+def _read_back_note(write: Delivery | None, reached: int) -> str:
+    if reached == 3:
+        return "Read back: it is there"
+    return "Not confirmed" if write is not None and write.verification else "Not read back yet"
 
 
 def _count(story: Story) -> str:

@@ -108,11 +108,13 @@ OUTCOMES = {
 }
 
 
-def outcome(draft: Draft) -> Outcome | None:
+def outcome(draft: Draft, verification: str) -> Outcome | None:
     """Gives what a state without an open decision says in the rail's head; the reason comes with it."""
     if draft.state not in OUTCOMES:
         return None
     title, text = OUTCOMES[DraftState(draft.state)]
+    if draft.state == DraftState.SUBMITTED and verification in words.READ_BACK_SAYS:
+        text = f"{words.READ_BACK_SAYS[verification]}."
     return Outcome(f"status-{draft.state}", title, f"{draft.reason} {text}".strip())
 
 

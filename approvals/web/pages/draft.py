@@ -9,7 +9,7 @@ from django.urls import reverse
 from approvals.domain.binding import Binding, short
 from approvals.domain.gate import Verdict
 from approvals.domain.states import ApprovalState, DeliveryState, DraftState
-from approvals.models import Delivery
+from approvals.models import Delivery, Draft
 from approvals.services import rendering
 from approvals.web import view_token, words
 from approvals.web.cards import delivery, expiry, payload, people, plate, rail, revision
@@ -78,14 +78,14 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
     url = reverse("draft", args=[draft.pk])
     hidden = payload.hidden(binding.payload, list(payload.fields(binding.payload)))
     opened = tabs.opened(reader, binding, hidden, name=tab, as_hex=as_hex, url=url)
-    built = _rail(reader, typed, opened, url=url, hidden_count=hidden.count if hidden else 0)
     write = _write(reader)
+    built = _rail(reader, typed, opened, write, url=url, hidden_count=hidden.count if hidden else 0)
     waits = draft.state == DraftState.SUBMITTING and write is not None and write.state == DeliveryState.WAITING
     return DraftPage(
         crumbs=crumbs(reader),
         title=draft.title,
         state=draft.state,
-        says="Waits to be sent again" if waits else words.STATE_SAYS[DraftState(draft.state)],
+        says=_says(draft, write, waits=waits),
         author=people.who(draft.author, draft.acts_for, reader=reader.user),
         created_at=draft.created_at,
         edited_at=reader.revision.created_at if draft.version > 1 else None,
@@ -116,13 +116,24 @@ def crumbs(reader: Reader) -> tuple[Crumb, ...]:
     )
 
 
-def _rail(reader: Reader, typed: Typed, opened: tabs.Opened, *, url: str, hidden_count: int) -> Rail:
+def _says(draft: Draft, write: Delivery | None, *, waits: bool) -> str:
+    """Says beside the badge what its state means for this very draft."""
+    if waits:
+        return "Waits to be sent again"
+    if draft.state == DraftState.SUBMITTED and write is not None and write.verification in words.READ_BACK_SAYS:
+        return words.READ_BACK_SAYS[write.verification]
+    return words.STATE_SAYS[DraftState(draft.state)]
+
+
+def _rail(
+    reader: Reader, typed: Typed, opened: tabs.Opened, write: Delivery | None, *, url: str, hidden_count: int
+) -> Rail:
     approval = reader.approval
     left, label = rail.time_left(approval, reader.now)
     shown = Rail(
         expiry=left,
         expiry_label=label,
-        outcome=rail.outcome(reader.draft),
+        outcome=rail.outcome(reader.draft, write.verification if write else ""),
         needs=tuple(_needs(reader)),
         said=tuple(rail.said(reader.decisions, approval)),
         take_back=_take_back(reader),

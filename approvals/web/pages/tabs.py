@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from approvals.domain.binding import Binding
 from approvals.domain.states import DraftState
-from approvals.models import AuditEvent, Delivery
+from approvals.models import AuditEvent, Delivery, Draft
 from approvals.services import rendering
 from approvals.web import reads, words
 from approvals.web.cards import canonical, changes, delivery, lane, payload, timeline
@@ -29,16 +29,15 @@ AFTER_APPROVAL = frozenset(
         *lane.RETRACTION,
     }
 )
-POLLED = frozenset(
-    {
-        DraftState.APPROVED,
-        DraftState.SUBMITTING,
-        DraftState.SUBMITTED,
-        DraftState.DELIVERY_UNKNOWN,
-        DraftState.RETRACTING,
-        DraftState.RETRACTION_UNKNOWN,
-    }
-)
+POLLED = {
+    DraftState.APPROVED: "2s",
+    DraftState.SUBMITTING: "2s",
+    DraftState.SUBMITTED: "2s",
+    DraftState.RETRACTING: "2s",
+    DraftState.DELIVERY_UNKNOWN: "15s",
+    DraftState.RETRACTION_UNKNOWN: "15s",
+}
+"""How often an open page asks whether something has moved; states at rest are not asked about."""
 EVENTS_SHOWN = 200
 
 
@@ -131,9 +130,16 @@ def moving(reader: Reader) -> delivery.DeliveryView:
         updated_at=reader.now,
         attempts=lines,
         summary=delivery.summary(lines),
-        poll_url=f"{url}?state={draft.state}" if draft.state in POLLED else "",
+        poll_url=f"{url}?state={draft.state}",
+        poll_every=_pace(draft, story.write),
         announce=f"{draft.reference}: {words.STATE_LABELS[draft.state]}",
     )
+
+
+def _pace(draft: Draft, write: Delivery | None) -> str:
+    """Gives how often to ask; a write whose read-back gave another answer than equal is at rest."""
+    at_rest = draft.state == DraftState.SUBMITTED and write is not None and bool(write.verification)
+    return "" if at_rest else POLLED.get(DraftState(draft.state), "")
 
 
 def _tab(name: str, url: str, chosen: str, count: str) -> Tab:

@@ -36,7 +36,8 @@ def show(request: HttpRequest, reader: Reader, typed: Typed, *, status: int = 20
     """Gives the item's page or fragment."""
     tab = request.GET.get("tab", "")
     shown = drafts.page(reader, tab=tab, as_hex=request.GET.get("as") == "hex", typed=typed)
-    return respond.item(request, "draft", {"page": shown}, current=reader.draft.room.slug, status=status)
+    context = {"page": shown, "messages": ()}  # the page says them itself, where focus goes
+    return respond.item(request, "draft", context, current=reader.draft.room.slug, status=status)
 
 
 def done(request: HttpRequest, draft: Draft, told: str) -> HttpResponse:
