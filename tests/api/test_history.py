@@ -89,7 +89,8 @@ def test_an_agent_is_named_as_one(api):
 
 
 def refusals():
-    return list(AuditEvent.objects.filter(outcome="refused").values_list("action", "actor", "chain__key"))
+    refused = AuditEvent.objects.filter(outcome="refused").order_by("id")
+    return list(refused.values_list("action", "actor", "chain__key"))
 
 
 def test_four_refusals_leave_four_rows_though_each_was_rolled_back(api):
