@@ -41,7 +41,7 @@ def actions(draft: Draft) -> set[str]:
 
 
 def events(draft: Draft) -> list[str]:
-    return list(OutboxEvent.objects.filter(approval__draft=draft).values_list("event_class", flat=True))
+    return list(OutboxEvent.objects.filter(approval__draft=draft).order_by("id").values_list("event_class", flat=True))
 
 
 @pytest.mark.slow

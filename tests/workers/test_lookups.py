@@ -81,7 +81,7 @@ def test_every_look_is_kept_as_evidence(story: Story) -> None:
     story.remote.lookups += [UNSEEN, FOUND]
     look(story)
     look_now(story)
-    assert list(Observation.objects.filter(delivery__draft=draft).values_list("kind", "answer")) == [
+    assert list(Observation.objects.filter(delivery__draft=draft).order_by("id").values_list("kind", "answer")) == [
         ("lookup", "unknown"),
         ("lookup", "found"),
     ]
