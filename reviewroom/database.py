@@ -40,7 +40,7 @@ def _sqlite(parts: SplitResult, base: Path) -> dict[str, Any]:
             EXAMPLES,
         )
     file = base / path
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(file),

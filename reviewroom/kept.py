@@ -23,7 +23,7 @@ def kept(file: Path, make: Callable[[], str], *, instead: str) -> str:
 
 def _create(file: Path, value: str) -> None:
     """Writes the whole file or nothing; when two processes start at once the first one's value stays."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent)  # made with mode 600
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
