@@ -52,7 +52,8 @@ def done(request: HttpRequest, draft: Draft, told: str) -> HttpResponse:
 def refused(request: HttpRequest, draft_id: int, refusal: Refusal, pressed: Pressed) -> HttpResponse:
     """Answers a verb that was refused: strangers learn nothing, everybody else what happened and what is now."""
     reader = reader_of(request, draft_id)
-    kept.keep(request, draft_id, pressed.comment)
+    if pressed.comment:
+        kept.keep(request, draft_id, pressed.comment)
     shown = conflict.page(reader, refusal, pressed)
     status = respond.status_of(refusal)
     return respond.item(request, "conflict", {"conflict": shown}, current=reader.draft.room.slug, status=status)
