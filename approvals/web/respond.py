@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from approvals.domain.errors import Refusal
 from approvals.models import User
 from approvals.models.clock import database_now
-from approvals.web import reads
+from approvals.selectors import queue as reads
 from approvals.web.access import is_htmx
 from approvals.web.pages import frame
 from approvals.web.pages.frame import Nav, Notice

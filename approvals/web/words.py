@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from approvals.domain.states import DraftState
+from approvals.selectors.queue import MANY
 
 STATE_LABELS = {
     **{state.value: state.value.replace("_", " ").capitalize() for state in DraftState},
@@ -37,8 +38,6 @@ READ_BACK_SAYS = {
 """What a submitted draft says once the read-back could not confirm it."""
 
 _DAY, _HOUR, _MINUTE = 86_400, 3_600, 60
-MANY = 1_000
-"""Counts are capped at this: nobody needs more, and counting further costs the database."""
 
 
 def plural(number: int, noun: str, many: str = "") -> str:

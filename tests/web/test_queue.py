@@ -7,9 +7,9 @@ import pytest
 from approvals.domain.gate import Verdict
 from approvals.domain.states import DraftState
 from approvals.models import Room
+from approvals.selectors import queue as reads
 from approvals.services.pause import pause_room
 from approvals.services.revise import Changes, revise
-from approvals.web import reads
 from tests.cast import CONFIG
 from tests.services import states
 

@@ -7,7 +7,8 @@ from datetime import datetime
 from django.urls import reverse
 
 from approvals.models import Membership, User
-from approvals.web import reads, words
+from approvals.selectors import queue as reads
+from approvals.web import words
 from approvals.web.cards.people import Who, who
 
 

@@ -11,11 +11,12 @@ from django.urls import reverse
 from approvals.domain.states import DraftState
 from approvals.models import Decision, Draft, Membership, Room, User
 from approvals.selectors import counting
-from approvals.web import reads, words
+from approvals.selectors import queue as reads
+from approvals.selectors.queue import Cursor
+from approvals.web import words
 from approvals.web.cards import excerpt, queue
 from approvals.web.cards.queue import Chip, Empty, QueueRow
 from approvals.web.pages.frame import Notice
-from approvals.web.reads import Cursor
 
 TURN, ALL = "turn", "all"
 STATES = (DraftState.IN_REVIEW, DraftState.APPROVED, DraftState.DELIVERY_UNKNOWN, DraftState.CONFIRMED)

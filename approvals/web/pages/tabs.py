@@ -9,8 +9,9 @@ from django.urls import reverse
 from approvals.domain.binding import Binding
 from approvals.domain.states import DraftState
 from approvals.models import AuditEvent, Delivery, Draft
+from approvals.selectors import queue as reads
 from approvals.services import rendering
-from approvals.web import reads, words
+from approvals.web import words
 from approvals.web.cards import canonical, changes, delivery, lane, payload, timeline
 from approvals.web.cards.changes import Difference
 from approvals.web.cards.payload import Field, Hidden

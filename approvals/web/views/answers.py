@@ -10,8 +10,9 @@ from approvals.domain.errors import Refusal
 from approvals.domain.gate import is_expired
 from approvals.models import Draft, User
 from approvals.models.clock import database_now
+from approvals.selectors import queue as reads
 from approvals.services import expire
-from approvals.web import kept, reads, respond
+from approvals.web import kept, respond
 from approvals.web.access import actor_of, is_htmx
 from approvals.web.pages import conflict
 from approvals.web.pages import draft as drafts

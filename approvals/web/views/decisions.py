@@ -11,10 +11,11 @@ from approvals.domain.gate import Verdict
 from approvals.models import Approval
 from approvals.models.clock import database_now
 from approvals.permissions import Verb
+from approvals.selectors import queue as reads
 from approvals.services import audit
 from approvals.services import decide as deciding
 from approvals.services.decide import Decided, Shown
-from approvals.web import kept, numbers, reads, respond, view_token, words
+from approvals.web import kept, numbers, respond, view_token, words
 from approvals.web.access import actor_of, private
 from approvals.web.pages.conflict import Pressed
 from approvals.web.pages.draft import Typed

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_htmx.http import HTMX_STOP_POLLING
 
 from approvals.domain.states import DraftState
-from approvals.web import kept, reads
+from approvals.selectors import queue as reads
+from approvals.web import kept
 from approvals.web.access import actor_of, is_htmx, private, uncached
 from approvals.web.pages import tabs
 from approvals.web.pages.draft import Typed

@@ -5,7 +5,9 @@ from django.views.decorators.http import require_safe
 
 from approvals.models import User
 from approvals.models.clock import database_now
-from approvals.web import reads, respond
+from approvals.selectors import queue as reads
+from approvals.selectors import rooms
+from approvals.web import respond
 from approvals.web.access import actor_of, private
 from approvals.web.pages import inbox as lists
 from approvals.web.pages.inbox import ALL, Asked
@@ -21,7 +23,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 @require_safe
 @private
 def room(request: HttpRequest, slug: str) -> HttpResponse:
-    found = reads.room_for(actor_of(request), slug)
+    found = rooms.get(actor_of(request), slug)
     asked = Asked(request.GET.get("show", ""), request.GET.get("after", ""), found)
     return _answer(request, asked, current=slug)
 

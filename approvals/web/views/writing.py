@@ -12,11 +12,13 @@ from approvals.domain.errors import NotFound, Refusal, StaleRevision
 from approvals.models import Channel, ChannelConfig, Draft, User
 from approvals.models.clock import database_now
 from approvals.permissions import Verb, require
+from approvals.selectors import queue as reads
+from approvals.selectors import rooms
 from approvals.services import propose as proposing
 from approvals.services import rendering, revise
 from approvals.services.propose import Proposal
 from approvals.services.revise import KEEP, Changes
-from approvals.web import numbers, reads, respond, writing
+from approvals.web import numbers, respond, writing
 from approvals.web.access import actor_of, private
 from approvals.web.pages import edit_conflict, proposal
 from approvals.web.pages.actions import REVISABLE
@@ -178,7 +180,7 @@ def _way(request: HttpRequest, copied: Draft | None) -> tuple[Channel, ChannelCo
         asked = {"room": copied.room.slug, "channel": copied.channel.slug, "operation": copied.operation}
     else:
         asked = request.POST.dict() if request.method == "POST" else request.GET.dict()
-    room = reads.room_for(actor_of(request), asked.get("room", ""))
+    room = rooms.get(actor_of(request), asked.get("room", ""))
     require(actor_of(request), Verb.PROPOSE, room_id=room.pk)
     channels = room.channels.select_related("room", "config__channel").filter(retired_at=None).exclude(config=None)
     channel = next((found for found in channels if found.slug == asked.get("channel")), None)

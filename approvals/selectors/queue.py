@@ -11,16 +11,17 @@ from django.db.models.functions import Substr
 from approvals.domain.actor import Actor
 from approvals.domain.gate import Verdict
 from approvals.domain.states import QUEUE_RANK, ApprovalState, DraftState
-from approvals.models import Decision, Draft, Exclusion, Membership, Revision, Room, User
+from approvals.models import Decision, Draft, Exclusion, Membership, Revision, User
 from approvals.permissions import Verb, require
-from approvals.web.words import MANY
+from approvals.selectors.rooms import ANY_ROLE
 
 PAGE = 50
+MANY = 1_000
+"""Counts are capped at this: nobody needs more, and counting further costs the database."""
 PREFIX_BYTES = 700
 """How much of the canonical bytes a row's excerpt is taken from."""
 
 Cursor = tuple[int, datetime, int]
-_ANY_ROLE = Q(is_proposer=True) | Q(is_reviewer=True) | Q(is_operator=True) | Q(is_viewer=True)
 UNKNOWN = (DraftState.DELIVERY_UNKNOWN, DraftState.RETRACTION_UNKNOWN)
 
 
@@ -47,15 +48,7 @@ def draft_for(actor: Actor, draft_id: int) -> Draft:
 
 def memberships(user: User) -> list[Membership]:
     """Gives the rooms a person has a role in, by name."""
-    return list(user.memberships.filter(_ANY_ROLE).select_related("room").order_by("room__name", "room_id"))
-
-
-def room_for(actor: Actor, slug: str) -> Room:
-    """Gives a room. Raises NotFound for strangers, who cannot tell it from one that does not exist."""
-    room = Room.objects.filter(slug=slug).first() if "\x00" not in slug else None
-    require(actor, Verb.READ, room_id=room.pk if room else None)
-    assert room is not None
-    return room
+    return list(user.memberships.filter(ANY_ROLE).select_related("room").order_by("room__name", "room_id"))
 
 
 def drafts_in(room_ids: Iterable[int]) -> QuerySet[Draft]:
