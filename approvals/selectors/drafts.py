@@ -15,7 +15,7 @@ from approvals.domain.gate import is_expired
 from approvals.domain.states import DRAFT, ApprovalState, DraftState
 from approvals.models import Approval, AuditEvent, Decision, Draft, Revision
 from approvals.permissions import Verb, require
-from approvals.selectors.rooms import readable_ids
+from approvals.selectors.rooms import is_storable, readable_ids
 
 EXPIRING = tuple(DRAFT.edge("expire").sources)
 
@@ -62,7 +62,7 @@ def page(
     """Gives the newest drafts this actor may see, below `before` if given: key-set, never an offset."""
     drafts = Draft.objects.filter(room_id__in=[room_id] if room_id else readable_ids(actor))
     if channel is not None:
-        drafts = drafts.filter(channel__slug=channel)
+        drafts = drafts.filter(channel__slug=channel) if is_storable(channel) else drafts.none()
     if state is not None:
         drafts = drafts.filter(_in_state(state, now))
     if before is not None:

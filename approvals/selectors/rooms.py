@@ -31,7 +31,7 @@ def get(actor: Actor, slug: str) -> Room:
 
 def find(slug: str) -> Room:
     """Gives a room by its slug, whoever asks; the service that follows authorises."""
-    room = Room.objects.filter(slug=slug).first()
+    room = Room.objects.filter(slug=slug).first() if is_storable(slug) else None
     if room is None:
         raise NotFound()
     return room
@@ -40,7 +40,8 @@ def find(slug: str) -> Room:
 def find_channel(room_slug: str, slug: str) -> Channel:
     """Gives a channel in use, whoever asks; the service that follows authorises."""
     channels = Channel.objects.select_related("room", "config")
-    channel = channels.filter(room__slug=room_slug, slug=slug, retired_at=None).first()
+    named = is_storable(room_slug) and is_storable(slug)
+    channel = channels.filter(room__slug=room_slug, slug=slug, retired_at=None).first() if named else None
     if channel is None:
         raise NotFound()
     return channel
@@ -50,3 +51,8 @@ def channels_of(room: Room) -> list[Channel]:
     """Gives a room's channels in use, with their configuration."""
     found = Channel.objects.select_related("room", "config__channel").filter(room=room, retired_at=None)
     return list(found.exclude(config=None).order_by("slug"))
+
+
+def is_storable(slug: str) -> bool:
+    """True unless the text holds U+0000, which PostgreSQL refuses even to compare with."""
+    return "\x00" not in slug

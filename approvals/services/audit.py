@@ -111,13 +111,18 @@ def record_refusal(
             draft_id=None if refusal.code == "not_found" else draft_id,
             outcome="refused",
             reason=str(refusal),
-            details={"code": refusal.code, "asked_for_draft": draft_id},
+            details={"code": refusal.code, "asked_for_draft": _storable(draft_id)},
         )
 
 
 def stamp(moment: datetime) -> str:
     """Gives RFC 3339 in UTC with microseconds: `2026-11-30T12:00:00.000000Z`."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _storable(number: int | None) -> int | str | None:
+    """Gives a number as it is while canonical JSON can hold it; whoever asks may name any number."""
+    return number if number is None or number < 2**53 else str(number)
 
 
 def _refusal_chain(refusal: Refusal, draft_id: int | None, room_id: int | None) -> str:

@@ -14,6 +14,7 @@ from approvals.permissions import Verb
 from approvals.selectors.counting import tally
 from approvals.services import audit, authority, door, locks, rendering
 from approvals.services.door import Clock, Subject, database_now
+from approvals.services.revoke import revoke_in
 
 REOPENER = "dispatch_approved"
 MOVED = (Cause.TARGET_MOVED, Cause.CONFIG_CHANGED, Cause.RENDERING_CHANGED)
@@ -22,7 +23,8 @@ MOVED = (Cause.TARGET_MOVED, Cause.CONFIG_CHANGED, Cause.RENDERING_CHANGED)
 def current(approval: Approval, config: ChannelConfig | None = None) -> Ground:
     """Gives what an approval would stand on if it were opened now, for the same bytes.
 
-    A delivery in flight keeps the configuration it was begun with: then that is `config`.
+    A delivery in flight keeps the configuration it was begun with: then that is `config`. Bytes that cannot be
+    rendered have an empty rendering digest, which no approval has.
     """
     draft = approval.draft
     config = config or draft.channel.config
@@ -32,7 +34,7 @@ def current(approval: Approval, config: ChannelConfig | None = None) -> Ground:
         digest=approval.revision.digest,
         target_version=draft.target.version,
         config_id=config.pk,
-        rendering_digest=rendering.render(approval.revision, approval.write_id, config).digest,
+        rendering_digest=_rendering_digest(approval, config),
     )
 
 
@@ -46,11 +48,10 @@ def facts(
 ) -> SendFacts:
     """Collects everything the gate asks about sending an approval's bytes."""
     draft = approval.draft
-    try:
-        ground = current(approval, config)
-        recomputed = digest_of(bytes(approval.revision.canonical))
-    except Refusal:  # bytes that cannot be read or rendered are as bad as altered ones
-        ground, recomputed = approval.ground, "unreadable"
+    ground = current(approval, config)
+    recomputed = digest_of(bytes(approval.revision.canonical))
+    if not ground.rendering_digest and ground.config_id == approval.config_id:
+        recomputed = "unreadable"  # nothing but the bytes can be at fault, and that is as bad as altered ones
     paused = [f"room {draft.room.slug}"] if draft.room.paused_at else []
     paused += [f"channel {draft.channel}"] if draft.channel.paused_at else []
     return SendFacts(
@@ -108,10 +109,16 @@ def reopen_in(approval: Approval, draft: Draft, *, actor: Actor, now: datetime) 
     return False
 
 
-def back_to_review(
-    draft: Draft, approval: Approval, *, verb: str, actor: Actor, now: datetime, reason: str
-) -> Approval:
-    """Ends a live approval, opens its successor on the ground of now, and puts the draft in review. Inside a door."""
+def back_to_review(draft: Draft, approval: Approval, *, verb: str, actor: Actor, now: datetime, reason: str) -> None:
+    """Ends a live approval, opens its successor on the ground of now, and puts the draft in review. Inside a door.
+
+    Where the channel as configured now cannot carry these bytes there is nothing to review: the draft is revoked.
+    """
+    config = draft.channel.config
+    if config is None or not _rendering_digest(approval, config):
+        why = f"{reason} The channel cannot send this any more; change it and submit it again."
+        revoke_in(draft, approval, verb="revoke", actor=actor, now=now, reason=why)
+        return
     fresh = authority.replace_approval(
         draft, approval, approval.revision, verb=verb, actor=actor, now=now, reason=reason
     )
@@ -120,7 +127,14 @@ def back_to_review(
     draft.reason = reason
     draft.save_move("approval", "reason", *draft.touch(now, due_at=fresh.expires_at), version=approval.version)
     audit.of_draft(draft, actor=actor, action="draft.reopened", now=now, reason=reason, approval_id=str(fresh.pk))
-    return fresh
+
+
+def _rendering_digest(approval: Approval, config: ChannelConfig) -> str:
+    """Gives the digest of the request these bytes make with a configuration; nothing if they make none."""
+    try:
+        return rendering.render(approval.revision, approval.write_id, config).digest
+    except Refusal:
+        return ""
 
 
 def _reopen_if_moved(*, approval_id: UUID, draft_id: int, actor: Actor, clock: Clock) -> bool:

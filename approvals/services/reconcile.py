@@ -106,6 +106,8 @@ def _record_lookup(*, actor: Actor, clock: Clock, check: Check, found: Lookup) -
     attempt = delivery.attempts.get(number=check.attempt_number)
     if found.sighting == Sighting.FOUND:
         return _found(delivery, draft, attempt, found, actor=actor, now=now)
+    if delivery.state != DeliveryState.UNKNOWN and delivery.held_at is None:
+        return None  # a late receipt settled it while the remote was asked
     if found.sighting == Sighting.ABSENT and delivery.held_at is None and is_proven_absent(delivery, attempt):
         _absent(delivery, draft, attempt, actor=actor, now=now)
     else:

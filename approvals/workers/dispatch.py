@@ -17,6 +17,7 @@ from django.db import InterfaceError, OperationalError, connection
 from approvals.connectors import registry
 from approvals.connectors.base import Connector, Deadline, Outcome, Receipt, boottime
 from approvals.domain.actor import Actor, system
+from approvals.domain.errors import Unavailable
 from approvals.domain.gate import GateAnswer
 from approvals.models.clock import database_now
 from approvals.selectors import work
@@ -125,9 +126,10 @@ def _recorded(begun: Begun, receipt: Receipt, *, actor: Actor, clock: Clock) -> 
             return record.record(
                 actor=actor, clock=clock, attempt_id=begun.attempt_id, token=begun.hold.token, receipt=receipt
             )
-        except (OperationalError, InterfaceError) as error:
+        except (OperationalError, InterfaceError, Unavailable) as error:
             log.error("attempt %s: the receipt cannot be recorded yet: %s", begun.attempt_id, error)
-            connection.close()
+            if not isinstance(error, Unavailable):  # that is the door after many lost races; the database is there
+                connection.close()
             time.sleep(wait)
             wait = min(wait * 2, 5.0)
 

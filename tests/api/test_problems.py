@@ -8,7 +8,7 @@ from django.db import OperationalError
 from approvals.api import problems
 from approvals.domain import errors
 from approvals.domain.gate import Verdict
-from approvals.models import Channel, Draft, OutboxEvent, Room
+from approvals.models import AuditEvent, Channel, Draft, OutboxEvent, Room
 from approvals.services import propose as proposing
 from approvals.services.revoke import revoke
 
@@ -49,6 +49,19 @@ def test_an_unknown_address_is_not_found(api, path, method):
 
 def test_an_id_beyond_every_database_is_not_found(api):
     refused(api.get(f"/v1/drafts/{10**30}"), 404, "not_found")
+
+
+@pytest.mark.parametrize("number", [2**53, 10**30])
+def test_a_verb_on_an_id_beyond_every_database_is_refused_and_recorded(api, number):
+    refused(api.post(f"/v1/drafts/{number}/withdraw", {"reason": "x"}), 404, "not_found")
+    assert AuditEvent.objects.filter(outcome="refused").count() == 1
+
+
+@pytest.mark.parametrize("query", ["room=%00", "channel=%00"])
+def test_what_no_database_stores_finds_nothing(api, query):
+    answer = api.get(f"/v1/drafts?{query}")
+    assert answer.status_code in (200, 404)
+    assert not answer.json().get("items")
 
 
 def test_a_wrong_method_names_the_right_ones(api):

@@ -76,17 +76,24 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps, on PostgreSQL, what touches the database; puts browser tests last.
 
+    Pages look the same on both databases: of the browser tests only the whole story runs on both.
+
     Playwright's loop stays in the thread once it runs, and `asyncio.run` of other tests would trip over it.
     """
     if config.getoption("database") == "postgresql":
-        kept = [item for item in items if _touches_the_database(item)]
-        config.hook.pytest_deselected(items=[item for item in items if not _touches_the_database(item)])
-        items[:] = kept
+        dropped = [item for item in items if not _touches_the_database(item) or _is_about_pages(item)]
+        config.hook.pytest_deselected(items=dropped)
+        gone = set(dropped)
+        items[:] = [item for item in items if item not in gone]
     items.sort(key=_needs_browser)
 
 
 def _touches_the_database(item: pytest.Item) -> bool:
     return item.get_closest_marker("django_db") is not None or bool(DATABASE_FIXTURES & _fixtures(item))
+
+
+def _is_about_pages(item: pytest.Item) -> bool:
+    return _needs_browser(item) and "flow" not in item.path.parts
 
 
 def _needs_browser(item: pytest.Item) -> bool:

@@ -65,6 +65,22 @@ def test_a_new_draft_is_proposed_and_reviewed(story, browse):
     assert (draft.state, draft.title, draft.note) == (DraftState.IN_REVIEW, "The lift", "Twice.\nReally.")
 
 
+def test_one_form_posted_twice_makes_one_draft(story, browse):
+    tab = browse("ada")
+    form = Forms(tab.client.get(NEW, TICKET).content.decode()).found[NEW]
+    data = {**form, "mode": "json", "payload": '{"summary": "Lift"}'}
+    first, second = tab.client.post(NEW, data), tab.client.post(NEW, data)
+    assert first.url == second.url == f"/drafts/{Draft.objects.get().pk}/"
+
+
+def test_other_words_in_the_same_form_are_another_draft(story, browse):
+    tab = browse("ada")
+    form = Forms(tab.client.get(NEW, TICKET).content.decode()).found[NEW]
+    for summary in ("Lift", "Stairs"):
+        tab.client.post(NEW, {**form, "mode": "json", "payload": f'{{"summary": "{summary}"}}'})
+    assert Draft.objects.count() == 2
+
+
 def test_a_new_draft_can_be_kept(story, browse):
     browse("ada").client.post(NEW, {**TICKET, "mode": "json", "payload": '{"summary": "x"}', "submit": "no"})
     assert Draft.objects.get().state == DraftState.DRAFT

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 from django.urls import reverse
 
@@ -117,7 +118,7 @@ def writing(
             url=reverse("new"),
             cancel_url=reverse("inbox"),
             labels=("Submit for review", "Keep as a draft"),
-            hidden=tuple(here.items()),
+            hidden=(*here.items(), ("once", uuid4().hex)),
             resource=_resource(config, written),
         ),
         notices=_notices(written, copied),

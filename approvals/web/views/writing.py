@@ -1,5 +1,6 @@
 """Writing a proposal: a new draft, and changes to one. Whatever goes wrong, the typed text is shown again."""
 
+import hashlib
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from approvals.selectors import queue as reads
 from approvals.selectors import rooms
 from approvals.services import propose as proposing
 from approvals.services import rendering, revise
+from approvals.services.idempotency import Key, Replay
 from approvals.services.propose import Proposal
 from approvals.services.revise import KEEP, Changes
 from approvals.web import numbers, respond, writing
@@ -25,6 +27,8 @@ from approvals.web.pages.actions import REVISABLE
 from approvals.web.pages.reader import Reader
 from approvals.web.views.answers import reader_of
 from approvals.web.writing import Written
+
+CSRF_FIELD = "csrfmiddlewaretoken"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,7 +72,10 @@ def _propose(request: HttpRequest) -> HttpResponse:
             clock=database_now,
             room_slug=channel.room.slug,
             proposal=_proposal(written, channel, operation),
+            key=_once(request),
         )
+    except Replay as replay:
+        return HttpResponseRedirect(reverse("draft", args=[replay.subject.removeprefix("draft:")]))
     except NotFound:
         raise
     except Refusal as refusal:
@@ -76,6 +83,15 @@ def _propose(request: HttpRequest) -> HttpResponse:
         return _show_new(request, channel, config, operation, again, status=status)
     messages.success(request, f"{draft.reference} is {'in review' if written.submit else 'kept as a draft'}.")
     return HttpResponseRedirect(reverse("draft", args=[draft.pk]))
+
+
+def _once(request: HttpRequest) -> Key | None:
+    """Gives the key that makes one form, posted twice as it is, one draft. Other words in it are another proposal."""
+    if not request.POST.get("once"):
+        return None
+    said = sorted((name, value) for name, values in request.POST.lists() for value in values if name != CSRF_FIELD)
+    digest = hashlib.sha256(repr(said).encode(errors="surrogatepass")).hexdigest()
+    return Key(actor_of(request).person_id, f"form:{digest}", digest, status=302)
 
 
 def _proposal(written: Written, channel: Channel, operation: str) -> Proposal:
