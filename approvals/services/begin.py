@@ -33,7 +33,6 @@ class Begun:
     attempt_id: int
     job: Job
     lease_until: datetime
-    began_at: datetime
 
 
 def begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
@@ -95,7 +94,7 @@ def _begin(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
     draft.save_move("reason", *draft.touch(now), version=approval.version, approval_id=approval.pk)
     outbox.emit(approval, EventClass.USE, actor=actor, now=now)
     audit.of_draft(draft, actor=actor, action="dispatch.began", now=now, **_told(attempt))
-    return Begun(hold, attempt.pk, _job(approval, delivery), attempt.lease_until, now)
+    return Begun(hold, attempt.pk, _job(approval, delivery, attempt), attempt.lease_until)
 
 
 def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
@@ -123,7 +122,7 @@ def _resume(*, actor: Actor, clock: Clock, hold: Hold) -> Begun | GateAnswer:
         draft.resend()
     draft.save_move(*draft.touch(now), approval_id=approval.pk)
     audit.of_draft(draft, actor=actor, action="dispatch.resumed", now=now, **_told(attempt))
-    return Begun(hold, attempt.pk, _job(approval, delivery), attempt.lease_until, now)
+    return Begun(hold, attempt.pk, _job(approval, delivery, attempt), attempt.lease_until)
 
 
 def _lock(actor: Actor, hold: Hold) -> tuple[DispatchClaim | None, Draft, Approval]:
@@ -207,9 +206,8 @@ def _send_claim(claim: DispatchClaim, hold: Hold, *, now: datetime) -> None:
     holding.save_claim(claim, hold, now=now, lease_until__gt=now)
 
 
-def _job(approval: Approval, delivery: Delivery) -> Job:
+def _job(approval: Approval, delivery: Delivery, attempt: Attempt) -> Job:
     revision = approval.revision
-    last = delivery.attempts.order_by("-number").first()
     return Job(
         request=rendering.render(revision, delivery.pk, delivery.config),
         binding=rendering.binding_of(revision),
@@ -217,7 +215,7 @@ def _job(approval: Approval, delivery: Delivery) -> Job:
         settings=rendering.settings_of(delivery.config),
         operation=revision.operation,
         remote_id=delivery.remote_id or None,
-        prepared=last.prepared if last else {},
+        prepared=attempt.prepared,
     )
 
 

@@ -17,13 +17,12 @@ from approvals.permissions import Verb, require
 from approvals.services import audit, door, locks, pause, rendering
 from approvals.services.door import Clock, Subject
 
-VERIFY_SOON = timedelta(0)
 _random = SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a receipt did: `matched` is False for late evidence; `target_id` names a target whose version grew."""
+    """What a receipt did: `matched` is False for late evidence; `moved_target_id` names a target whose version grew."""
 
     matched: bool
     moved_target_id: int | None = None
@@ -35,13 +34,12 @@ def record(*, actor: Actor, clock: Clock, attempt_id: int, token: UUID, receipt:
     A receipt for anything but the newest attempt of a delivery that is sending or unknown is kept as evidence; if it
     says delivered, the delivery is held for a person.
     """
-    attempt = Attempt.objects.select_related("delivery__draft__channel").get(pk=attempt_id)
-    delivery = attempt.delivery
+    draft_id = Attempt.objects.values_list("delivery__draft_id", flat=True).get(pk=attempt_id)
     return door.run(
         lambda: _record(actor=actor, clock=clock, attempt_id=attempt_id, token=token, receipt=receipt),
         actor=actor,
         verb=Verb.WORK,
-        subject=Subject(draft_id=delivery.draft_id),
+        subject=Subject(draft_id=draft_id),
     )
 
 
@@ -97,7 +95,7 @@ def deliver(
     delivery.reason = ""
     delivery.delivered_at = now
     delivery.next_attempt_at = None
-    delivery.next_check_at = now + VERIFY_SOON
+    delivery.next_check_at = now
     delivery.check_count = 0
     delivery.held_at = None
     delivery.save_move(
@@ -128,16 +126,15 @@ def _is_needless(claim: DispatchClaim, delivery: Delivery) -> bool:
 def _record(*, actor: Actor, clock: Clock, attempt_id: int, token: UUID, receipt: Receipt) -> Recorded:
     require(actor, Verb.WORK)
     seen = Attempt.objects.select_related("delivery__draft").get(pk=attempt_id, token=token)
-    if receipt.pause:
-        pause.pause_channel_in(
-            locks.channel(seen.delivery.draft.channel_id), actor=actor, now=clock(), reason=receipt.reason
-        )
+    channel = locks.channel(seen.delivery.draft.channel_id) if receipt.pause else None
     locks.target(seen.delivery.target_id)
     locks.dispatch_claim(seen.delivery.target_id)
     draft = locks.draft(seen.delivery.draft_id)
     delivery = locks.delivery(seen.delivery_id)
     attempt = Attempt.objects.select_for_update().get(pk=attempt_id)
     now = clock()
+    if channel is not None:
+        pause.pause_channel_in(channel, actor=actor, now=now, reason=receipt.reason)
     if not _matches(attempt, delivery):
         return _keep_late(attempt, delivery, draft, receipt, actor=actor, now=now)
     _finish(attempt, receipt, now)
