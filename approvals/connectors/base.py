@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -102,6 +103,16 @@ class Verification:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What stands at a target now, for reviewers to see beside a draft that would replace it."""
+
+    known: bool  # False: the remote did not say, or this connector cannot ask
+    reason: str
+    content: dict[str, Any] | None = None  # known and None: nothing stands there
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Request:
     """One outgoing HTTP request as it is shown to reviewers: complete but for secrets and time stamps."""
 
@@ -126,7 +137,10 @@ class Request:
 
 @dataclass
 class Job:
-    """Everything a network call may know about the delivery it serves."""
+    """Everything a network call may know about the delivery it serves.
+
+    Of a retraction all but `retraction_id` speaks of the write that is to be undone.
+    """
 
     request: Request
     binding: Binding
@@ -135,6 +149,8 @@ class Job:
     operation: str
     remote_id: str | None = None
     prepared: dict[str, Any] = field(default_factory=dict)  # what `prepare` gave for this or an earlier attempt
+    retraction_id: UUID | None = None  # the id of the undoing itself: its idempotency key
+    begun_at: datetime | None = None  # when the first attempt of the write began, by the database's clock (UTC)
 
 
 def boottime() -> float:
@@ -205,6 +221,10 @@ class Connector(ABC):
     @abstractmethod
     async def verify(self, job: Job, deadline: Deadline) -> Verification:
         """Read `job.remote_id` back and compare it with the binding."""
+
+    async def read(self, job: Job, deadline: Deadline) -> Reading:
+        """What stands at the target now, whoever wrote it. `job.remote_id` is the newest object known to be there."""
+        return Reading(False, "This connector cannot read what stands at a target.")
 
     @abstractmethod
     async def retract(self, job: Job, deadline: Deadline) -> Receipt:
