@@ -66,6 +66,8 @@ class Settings:
     secret: str = ""  # the name of a secret, never its value
     idempotent: bool = False  # the receiver dedupes on the delivery id
     concurrency: str = "exclusive"
+    resource: str = ""  # the channel's only resource, or else
+    resource_pattern: str = ""  # what drafts may name
     config: dict[str, Any] = field(default_factory=dict)
     operations: dict[str, dict[str, Any]] = field(default_factory=dict)
 

@@ -154,6 +154,17 @@ class Outbound:
         except (OSError, UnicodeError):
             return
 
+    async def resolve(self, host: str, port: int) -> list[tuple[socket.AddressFamily, tuple[str, int]]]:
+        """Every address of a host, numeric, for connectors that speak no HTTP.
+
+        Raises AddressError if one of them may not be connected to, OSError or UnicodeError if the name has none.
+        """
+        try:
+            found = await _Resolver(self.allow_private).resolve(host, port)
+        except _RefusedAddress as exc:
+            raise AddressError(str(exc)) from exc
+        return [(socket.AddressFamily(item["family"]), (item["host"], item["port"])) for item in found]
+
     async def call(
         self,
         method: str,

@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus, urlsplit
 PREFIX = "REVIEWROOM_TARGET_SECRET_"
 HIDDEN = "[redacted]"
 _NAME = re.compile(r"[A-Z0-9_]+")
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_DEFAULT_PORTS = {"http": 80, "https": 443, "smtp": 587, "smtps": 465}  # smtp: with STARTTLS, or no secret is sent
 
 
 class SecretError(Exception):

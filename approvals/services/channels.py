@@ -37,6 +37,8 @@ def settings_of(spec: ChannelSpec) -> Settings:
         secret=spec.secret,
         idempotent=spec.idempotent,
         concurrency=spec.concurrency,
+        resource=spec.resource,
+        resource_pattern=spec.resource_pattern,
         config=spec.config,
         operations=spec.operations,
     )

@@ -26,6 +26,8 @@ def settings_of(config: ChannelConfig) -> Settings:
         secret=config.secret,
         idempotent=config.idempotent,
         concurrency=channel.concurrency,
+        resource=config.resource,
+        resource_pattern=config.resource_pattern,
         config=config.config,
         operations=config.operations,
     )
