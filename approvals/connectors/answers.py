@@ -9,8 +9,19 @@ from typing import Any
 from approvals.connectors import secrets
 from approvals.connectors.secrets import Secret
 
-EVIDENCE_CHARACTERS = 4000
-_KEPT_HEADERS = ("content-type", "date", "location", "retry-after", "server", "x-request-id")
+EVIDENCE_BYTES = 2048  # of a body, an address or a sentence; more proves nothing and is somebody's data
+_HEADER_BYTES = 256
+_KEPT_HEADERS = (
+    "content-length",
+    "content-type",
+    "date",
+    "location",
+    "retry-after",
+    "server",
+    "www-authenticate",
+    "x-correlation-id",
+    "x-request-id",
+)
 
 
 class Fault(StrEnum):
@@ -33,10 +44,16 @@ class Failure:
     fault: Fault
     reason: str
     url: str = ""
+    timing: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def evidence(self) -> dict[str, Any]:
-        return {"url": self.url, "fault": self.fault.value, "error": self.reason}
+        return {
+            "url": shortened(self.url),
+            "fault": self.fault.value,
+            "error": shortened(self.reason),
+            "timing": dict(self.timing),
+        }
 
 
 @dataclass(frozen=True)
@@ -49,6 +66,7 @@ class Response:
     complete: bool  # False: cut off by the remote or by our limit
     url: str = ""
     hidden: tuple[Secret, ...] = field(default=(), repr=False)
+    timing: Mapping[str, float] = field(default_factory=dict)  # milliseconds by phase, see `phases`
 
     def json(self) -> Any:
         """The whole document. Raises ValueError for anything else."""
@@ -63,18 +81,25 @@ class Response:
     def evidence(self) -> dict[str, Any]:
         """What may be stored and shown: no secret, and no character a database refuses."""
         kept = {name: self.headers[name] for name in _KEPT_HEADERS if name in self.headers}
-        text = secrets.redact(self.body.decode(errors="replace"), self.hidden)
-        found = {
-            "url": self.url,
+        headers = storable(secrets.redact(kept, self.hidden))
+        text = storable(secrets.redact(self.body.decode(errors="replace"), self.hidden))
+        body = shortened(text)
+        return {
+            "url": shortened(self.url),
             "status": self.status,
-            "headers": secrets.redact(kept, self.hidden),
-            "body": text[:EVIDENCE_CHARACTERS],
-            "complete": self.complete and len(text) <= EVIDENCE_CHARACTERS,
+            "headers": {name: shortened(value, _HEADER_BYTES) for name, value in headers.items()},
+            "body": body,
+            "complete": self.complete and body == text,
+            "timing": dict(self.timing),
         }
-        return {key: storable(value) for key, value in found.items()}
 
 
 Answer = Response | Failure
+
+
+def shortened(text: str, limit: int = EVIDENCE_BYTES) -> str:
+    """The longest beginning that takes at most so many bytes."""
+    return text.encode()[:limit].decode(errors="ignore")
 
 
 def storable(value: Any) -> Any:

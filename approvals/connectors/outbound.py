@@ -11,8 +11,6 @@ import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from ipaddress import ip_address
@@ -27,63 +25,44 @@ from yarl import URL
 
 from approvals.connectors import addresses, secrets
 from approvals.connectors.addresses import AddressError
-from approvals.connectors.answers import Answer, Failure, Fault, Response, storable
+from approvals.connectors.answers import Answer, Failure, Response, storable
 from approvals.connectors.base import ConfigError, Deadline
-from approvals.connectors.secrets import Secret, SecretError
+from approvals.connectors.phases import EXPECTED, Broken, Call, Phase, TooLate, current, explain
+from approvals.connectors.secrets import Secret
 
 MAX_ANSWER_BYTES = 64 * 1024  # of an answer to a write
 MAX_READ_BYTES = 1024 * 1024  # of an answer that repeats what was written, which may take 256 KiB before escaping
-EVIDENCE_CHARACTERS = 4000
 USER_AGENT = "Review-Room"
-_KEPT_HEADERS = ("content-type", "date", "location", "retry-after", "server", "x-request-id")
-
-
-@dataclass
-class _Call:
-    """One call under way. `sent` turns true right before the first byte may leave, never back."""
-
-    deadline: Deadline
-    has_body: bool
-    sent: bool = False
-    refused_address: str = ""
-
-
-class _TooLate(Exception):
-    """The lease this request was to be sent under may be over."""
-
-
-class _Broken(Exception):
-    """The connection ended. Not a ClientError, so that aiohttp does not send an idempotent method twice."""
-
-
-_Handler = Callable[[ClientRequest], Awaitable[ClientResponse]]
-_EXPECTED = (AddressError, SecretError, _TooLate, aiohttp.ClientError, OSError, ValueError)
-_current: ContextVar[_Call] = ContextVar("outbound_call")
 
 
 class _Request(ClientRequest):
     """Asks the clock at the last moment: a worker may have been suspended while it resolved or connected."""
 
     async def send(self, conn: Connection) -> ClientResponse:
-        call = _current.get()
-        _check_clock(call)
+        call = current.get()
+        call.is_ready()
+        call.check_clock()
         call.sent = call.sent or not call.has_body
-        return await super().send(conn)
+        response = await super().send(conn)
+        if not call.has_body:
+            call.reached(Phase.SENT)
+        return response
 
     async def write_bytes(
         self, writer: AbstractStreamWriter, conn: Connection, content_length: int | None = None
     ) -> None:
         # Headers wait in a buffer for the body and this runs in a task of its own: ask once more.
-        call = _current.get()
+        call = current.get()
         try:
-            _check_clock(call)
-        except _TooLate as exc:
+            call.check_clock()
+        except TooLate as exc:
             assert conn.protocol is not None
             conn.protocol.set_exception(exc)
             conn.close()
             return
         call.sent = True
         await super().write_bytes(writer, conn, content_length)
+        call.reached(Phase.SENT)
 
 
 class _Resolver(AbstractResolver):
@@ -95,6 +74,8 @@ class _Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
+        if (call := current.get(None)) is not None:
+            call.resolves()
         infos = await _getaddrinfo(host, port, family)
         for info in infos:
             _refuse_address(str(info[4][0]), self._allow_private)
@@ -182,8 +163,8 @@ class Outbound:
         `sign` gives the headers that carry the secret, or a proof of it. A secret given by name is looked up and
         must be meant for the host.
         """
-        call = _Call(deadline, has_body=bool(body))
-        token = _current.set(call)
+        call = Call(deadline, has_body=bool(body))
+        token = current.set(call)
         hidden: tuple[Secret, ...] = ()
         try:
             addresses.check_url(url, allow_private=self.allow_private)
@@ -191,31 +172,35 @@ class Outbound:
                 found = secrets.find(secret, url, self.environ) if isinstance(secret, str) else secret
                 hidden = (found,)
                 headers = [*headers, *sign(found)]
-            async with asyncio.timeout(deadline.seconds):
-                status, fields, content, complete = await self._exchange(method, url, headers, body, limit)
+            status, fields, content, complete = await self._exchange(method, url, headers, body, limit)
         except Exception as exc:
-            if not call.sent and not isinstance(exc, _EXPECTED):
+            if not call.sent and not isinstance(exc, EXPECTED):
                 raise
-            fault, reason = _explain(exc, call)
-            return Failure(fault, *storable(secrets.redact([reason, url], hidden)))
+            fault, reason = explain(exc, call)
+            return Failure(fault, *storable(secrets.redact([reason, url], hidden)), call.timing)
         finally:
-            _current.reset(token)
-        return Response(status, fields, content, complete, storable(secrets.redact(url, hidden)), hidden)
+            current.reset(token)
+        shown = storable(secrets.redact(url, hidden))
+        return Response(status, fields, content, complete, shown, hidden, call.timing)
 
     async def _exchange(
         self, method: str, url: str, headers: Iterable[tuple[str, str]], body: bytes, limit: int
     ) -> tuple[int, dict[str, str], bytes, bool]:
         session = self._kept or self._session(keep_alive=False)
+        until = asyncio.get_running_loop().time() + current.get().deadline.seconds
         try:
-            async with session.request(
-                method,
-                URL(url, encoded=True),
-                headers=[("User-Agent", USER_AGENT), ("Accept-Encoding", "identity"), *headers],
-                data=body or None,
-                allow_redirects=False,
-            ) as response:
+            async with asyncio.timeout_at(until):
+                response = await session.request(
+                    method,
+                    URL(url, encoded=True),
+                    headers=[("User-Agent", USER_AGENT), ("Accept-Encoding", "identity"), *headers],
+                    data=body or None,
+                    allow_redirects=False,
+                )
+            async with response:
                 found = {name.lower(): value for name, value in response.headers.items()}
-                content, complete = await _read(response, limit)
+                content, complete = await _read(response, limit, until)
+                current.get().reached(Phase.ANSWERED)
                 return response.status, found, content, complete
         finally:
             if session is not self._kept:
@@ -242,6 +227,7 @@ class Outbound:
     def _socket(self, info: tuple[Any, ...]) -> socket.socket:
         """The socket for the very address that is about to be connected to, whoever resolved it."""
         family, kind, protocol, _, address = info
+        current.get().dials()
         _refuse_address(str(address[0]), self.allow_private)
         return socket.socket(family, kind, protocol)
 
@@ -261,7 +247,7 @@ def _refuse_address(text: str, allow_private: bool) -> None:
     fault = addresses.forbidden(ip_address(text.split("%")[0]), allow_private=allow_private)
     if fault is None:
         return
-    if (call := _current.get(None)) is not None:
+    if (call := current.get(None)) is not None:
         call.refused_address = fault  # aiohttp may wrap the error beyond recognition
     raise _RefusedAddress(fault)
 
@@ -273,21 +259,22 @@ async def _once(
     try:
         return await handler(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as exc:
-        if _current.get().sent:
-            raise _Broken(str(exc) or type(exc).__name__) from exc
+        if current.get().sent:
+            raise Broken(str(exc) or type(exc).__name__) from exc
         raise
 
 
-async def _read(response: ClientResponse, limit: int) -> tuple[bytes, bool]:
+async def _read(response: ClientResponse, limit: int, until: float) -> tuple[bytes, bool]:
     """At most `limit` bytes, and whether that was all of it as announced."""
     chunks: list[bytes] = []
     left = limit
     try:
-        while left and (chunk := await response.content.read(left)):
-            chunks.append(chunk)
-            left -= len(chunk)
-        return b"".join(chunks), response.content.at_eof() or not await response.content.read(1)
-    except (aiohttp.ClientError, OSError):
+        async with asyncio.timeout_at(until):
+            while left and (chunk := await response.content.read(left)):
+                chunks.append(chunk)
+                left -= len(chunk)
+            return b"".join(chunks), response.content.at_eof() or not await response.content.read(1)
+    except (aiohttp.ClientError, OSError):  # the end of our time among them
         return b"".join(chunks), False
 
 
@@ -328,38 +315,17 @@ def _resolved(host: str, port: int, info: Any) -> ResolveResult:
     )
 
 
-def _check_clock(call: _Call) -> None:
-    if call.deadline.too_late:
-        raise _TooLate
+class _Tls(ssl.SSLContext):
+    """Says when a handshake begins: until then a failure was the connection's, from then on it is TLS's."""
+
+    def wrap_bio(self, *args: Any, **kwargs: Any) -> ssl.SSLObject:
+        current.get().shakes_hands()
+        return super().wrap_bio(*args, **kwargs)
 
 
 @cache
 def _tls() -> ssl.SSLContext:
-    return ssl.create_default_context()
-
-
-def _explain(exc: Exception, call: _Call) -> tuple[Fault, str]:
-    """The fault and a sentence. What is not known to be early counts as lost."""
-    if isinstance(exc, AddressError) or call.refused_address:
-        return Fault.ADDRESS, f"No connection was made: {call.refused_address or exc}"
-    if isinstance(exc, SecretError):
-        return Fault.SECRET, str(exc)
-    if call.sent:
-        return Fault.LOST, f"The connection ended after the request may have left: {_told(exc)}"
-    match exc:
-        case _TooLate():
-            return Fault.TOO_LATE, "The time to send had passed before the first byte could leave."
-        case aiohttp.ClientConnectorCertificateError():
-            return Fault.CERTIFICATE, f"The remote's certificate was not accepted: {_told(exc)}"
-        case aiohttp.ClientSSLError():
-            return Fault.TLS, f"No secure connection could be made: {_told(exc)}"
-        case aiohttp.ClientConnectorDNSError():
-            return Fault.NAME, f"The host's name did not resolve: {_told(exc)}"
-        case aiohttp.ClientConnectorError() | TimeoutError():
-            return Fault.CONNECT, f"No connection could be made: {_told(exc)}"
-        case _:
-            return Fault.CONNECT, f"The request could not be begun: {_told(exc)}"
-
-
-def _told(exc: Exception) -> str:
-    return "time ran out" if isinstance(exc, TimeoutError) else (str(exc) or type(exc).__name__)
+    """As ssl.create_default_context: certificate and host name are checked."""
+    context = _Tls(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_default_certs()
+    return context

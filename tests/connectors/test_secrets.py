@@ -112,7 +112,7 @@ def test_a_secret_in_the_query_leaves_no_trace_when_the_send_fails(run):
 
 
 def test_a_secret_cut_by_the_evidence_limit_leaves_no_part(http, job_for, remote, run, deadline):
-    remote.behaviours = [reply(500, "x" * 3995 + SECRET)]
+    remote.behaviours = [reply(500, "x" * 2043 + SECRET)]
     receipt = run(http.send(job_for(http_settings(remote.url)), deadline))
     assert "whsec" not in receipt.evidence["body"]
 
