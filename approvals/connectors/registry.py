@@ -8,9 +8,10 @@ from approvals.connectors.base import Connector
 from approvals.connectors.http import HttpConnector
 from approvals.connectors.outbound import Outbound
 from approvals.connectors.roundup import RoundupConnector
+from approvals.connectors.smtp import SmtpConnector
 
 GROUP = "reviewroom.connectors"
-_BUILT_IN: tuple[type[Connector], ...] = (HttpConnector, RoundupConnector)
+_BUILT_IN: tuple[type[Connector], ...] = (HttpConnector, RoundupConnector, SmtpConnector)
 
 
 def get(name: str, outbound: Outbound | None = None) -> Connector:
