@@ -35,6 +35,10 @@ class Cause(StrEnum):
     PAUSED = "paused"
     HELD = "held"
     RETIRED = "retired"
+    CORRECTS = "corrects"
+    UNSUPPORTED = "unsupported"
+    CORRECTED = "corrected"
+    NEWER_WRITE = "newer_write"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,24 @@ class SendFacts:
     paused: tuple[str, ...] = ()
     held: bool = False
     retired: bool = False
+    not_corrigible: str = ""  # why what these bytes correct can no longer be corrected
+
+
+@dataclass(frozen=True, slots=True)
+class RetractFacts:
+    """Everything the undoing of a write depends on."""
+
+    can_retract: bool
+    remote_id: str
+    corrected_by: str = ""  # the reference of the correction that replaced it
+    is_newest: bool = True  # on an exclusive target: no other write was delivered since
+    paused: tuple[str, ...] = ()
+    held: bool = False
+
+
+def may_retract(facts: RetractFacts) -> GateAnswer:
+    """Gives every reason why a write must not be undone now."""
+    return GateAnswer(tuple(_retract_reasons(facts)))
 
 
 def may_send(facts: SendFacts) -> GateAnswer:
@@ -160,6 +182,23 @@ def _send_reasons(facts: SendFacts) -> Iterable[Reason]:
         yield Reason(Cause.HELD, "Late evidence holds the delivery until somebody has looked at it.")
     if facts.retired:
         yield Reason(Cause.RETIRED, "The channel was retired.")
+    if facts.not_corrigible:
+        yield Reason(Cause.CORRECTS, facts.not_corrigible)
+
+
+def _retract_reasons(facts: RetractFacts) -> Iterable[Reason]:
+    if not facts.can_retract:
+        yield Reason(Cause.UNSUPPORTED, "This channel has no way to take back what it published.")
+    elif not facts.remote_id:
+        yield Reason(Cause.UNSUPPORTED, "The object's id at the remote is not known, so it cannot be named there.")
+    if facts.corrected_by:
+        yield Reason(Cause.CORRECTED, f"{facts.corrected_by} corrected it since. Retract that one instead.")
+    if not facts.is_newest:
+        yield Reason(Cause.NEWER_WRITE, "A newer write stands at the target; undoing this one would remove that.")
+    for name in facts.paused:
+        yield Reason(Cause.PAUSED, f"Sending is paused: {name}.")
+    if facts.held:
+        yield Reason(Cause.HELD, "Late evidence holds the delivery until somebody has looked at it.")
 
 
 def _ground_reasons(facts: SendFacts) -> Iterable[Reason]:

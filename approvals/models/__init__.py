@@ -12,7 +12,7 @@ from approvals.models.records import (
     OutboxEvent,
 )
 from approvals.models.rooms import Channel, ChannelConfig, Membership, Room
-from approvals.models.targets import DispatchClaim, Target
+from approvals.models.targets import DispatchClaim, Target, TargetReading
 
 __all__ = [
     "ApiToken",
@@ -35,5 +35,6 @@ __all__ = [
     "Revision",
     "Room",
     "Target",
+    "TargetReading",
     "User",
 ]

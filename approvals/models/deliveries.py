@@ -122,12 +122,13 @@ class Attempt(models.Model):
 
 
 class Observation(models.Model):
-    """What a look-up, a read-back or a late receipt said: evidence, kept apart from the attempts. Append-only."""
+    """What a look-up, a read-back, a late receipt or a person said: evidence beside the attempts. Append-only."""
 
     class Kind(models.TextChoices):
         LOOKUP = "lookup"
         VERIFY = "verify"
         LATE_RESULT = "late_result"
+        RESOLUTION = "resolution"
 
     delivery = models.ForeignKey(Delivery, on_delete=models.PROTECT, related_name="observations")
     kind = models.CharField(max_length=11, choices=Kind.choices)

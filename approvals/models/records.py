@@ -105,11 +105,15 @@ class IdempotencyKey(models.Model):
 
 
 class Installation(models.Model):
-    """The one row that says which installation this database belongs to and which walls stand in it."""
+    """The one row that says which installation this database belongs to and which walls stand in it.
+
+    `adopted_at` is when it was last restored from a copy: what was approved before may have been sent since the copy.
+    """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     instance_id = models.CharField(max_length=64)
     walls_digest = models.CharField(max_length=64, blank=True)
+    adopted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [models.CheckConstraint(condition=Q(id=1), name="one_installation")]

@@ -28,6 +28,30 @@ class Target(models.Model):
         return f"{self.connector}:{self.account}:{self.resource}"
 
 
+class TargetReading(models.Model):
+    """What an exclusive target held when it was last read, for reviewers; evidence of nothing, overwritten each time.
+
+    `version` is the target's version of then: an older one says that the reading may be out of date.
+    """
+
+    target = models.OneToOneField(Target, on_delete=models.CASCADE, related_name="reading")
+    version = models.PositiveIntegerField(default=0)
+    known = models.BooleanField(default=False)
+    content = models.JSONField(null=True, blank=True)
+    reason = models.CharField(max_length=1000, blank=True)
+    read_at = models.DateTimeField(null=True, blank=True)
+    next_read_at = models.DateTimeField(null=True, blank=True)
+    failure_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["next_read_at"], name="target_reading_due", condition=Q(next_read_at__isnull=False))
+        ]
+
+    def __str__(self) -> str:
+        return f"reading of {self.target}"
+
+
 class DispatchClaim(StateModel):
     """Who may write to a target now. The row is made with its target and never goes away."""
 

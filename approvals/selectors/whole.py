@@ -25,8 +25,13 @@ def _combinations() -> Iterator[str]:
 
 
 def _claims_by_draft() -> dict[int, str]:
+    """Gives the phase of each draft's dispatch claim; a first send has no delivery yet, a retraction no approval."""
     held = DispatchClaim.objects.exclude(state=ClaimState.IDLE)
-    return {draft_id: state for draft_id, state in held.values_list("approval__draft_id", "state") if draft_id}
+    found = {draft_id: state for draft_id, state in held.values_list("approval__draft_id", "state") if draft_id}
+    undoing = dict(held.filter(approval=None).values_list("delivery_id", "state"))
+    for delivery_id, draft_id in Delivery.objects.filter(pk__in=undoing).values_list("pk", "draft_id"):
+        found[draft_id] = undoing[delivery_id]
+    return found
 
 
 def _combination(draft: Draft, claim: str) -> Combination:

@@ -9,7 +9,7 @@ from django.db.models import F, Min, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from approvals.domain.states import LIVE_APPROVAL, ApprovalState, ClaimState, DeliveryState
-from approvals.models import Approval, Delivery, DispatchClaim
+from approvals.models import Approval, Delivery, DispatchClaim, TargetReading
 
 
 class Due(NamedTuple):
@@ -52,6 +52,12 @@ def due_checks(now: datetime, *, limit: int) -> list[UUID]:
     """Gives the ids of deliveries to look up or read back now."""
     due = Delivery.objects.filter(next_check_at__isnull=False, next_check_at__lte=now)
     return list(due.order_by("next_check_at", "id").values_list("id", flat=True)[:limit])
+
+
+def due_readings(now: datetime, *, limit: int) -> list[int]:
+    """Gives the ids of targets whose reading is due."""
+    due = TargetReading.objects.filter(next_read_at__isnull=False, next_read_at__lte=now)
+    return list(due.order_by("next_read_at").values_list("target_id", flat=True)[:limit])
 
 
 def expired_approvals(now: datetime, *, limit: int) -> list[UUID]:

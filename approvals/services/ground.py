@@ -11,8 +11,9 @@ from approvals.domain.policy import Policy
 from approvals.domain.states import DRAFT, ApprovalState
 from approvals.models import Approval, ChannelConfig, Draft
 from approvals.permissions import Verb
+from approvals.selectors import work
 from approvals.selectors.counting import tally
-from approvals.services import audit, authority, door, locks, rendering
+from approvals.services import audit, authority, corrections, door, locks, rendering
 from approvals.services.door import Clock, Subject, database_now
 from approvals.services.revoke import revoke_in
 
@@ -67,6 +68,7 @@ def facts(
         paused=tuple(paused),
         held=held,
         retired=draft.channel.retired_at is not None,
+        not_corrigible=corrections.why_not(draft),
     )
 
 
@@ -135,6 +137,12 @@ def _rendering_digest(approval: Approval, config: ChannelConfig) -> str:
         return rendering.render(approval.revision, approval.write_id, config).digest
     except Refusal:
         return ""
+
+
+def reopen_on(target_id: int, *, actor: Actor | None = None, clock: Clock = database_now) -> None:
+    """Sends what was approved for an older version of a target back to review, each in a transaction of its own."""
+    for approval_id in work.live_on_moved_ground(target_id):
+        reopen_if_moved(approval_id=approval_id, actor=actor, clock=clock)
 
 
 def _reopen_if_moved(*, approval_id: UUID, draft_id: int, actor: Actor, clock: Clock) -> bool:

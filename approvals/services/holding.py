@@ -26,6 +26,14 @@ class Hold:
     delivery_id: UUID
     approval_id: UUID
     resumes: bool
+    retracts: bool = False
+
+    @property
+    def gate(self) -> str:
+        """Gives the name of the gate it stands before."""
+        if self.retracts:
+            return "begin_retract"
+        return "resume" if self.resumes else "begin"
 
 
 def reserve(*, actor: Actor, clock: Clock, target_id: int, owner: str) -> Hold | None:
@@ -77,15 +85,26 @@ def _reserve(*, actor: Actor, clock: Clock, target_id: int, owner: str) -> Hold 
     due = _oldest_due(target_id, now)
     if due is None:
         return None
-    approval, delivery_id, resumes = due
+    approval, delivery = due
+    retracts = delivery is not None and delivery.kind == Delivery.Kind.RETRACT
+    delivery_id = delivery.pk if delivery is not None else approval.write_id
     epoch = claim.epoch
     claim.reserve()
     claim.epoch, claim.token, claim.owner = epoch + 1, uuid4(), owner
     claim.lease_until, claim.changed_at = lease_end(now), now
-    claim.approval, claim.delivery_id = approval, delivery_id
+    claim.approval, claim.delivery_id = None if retracts else approval, delivery_id
     claim.save_move("epoch", "token", "owner", "lease_until", "changed_at", "approval", "delivery_id", epoch=epoch)
     audit.of_draft(approval.draft, actor=actor, action="dispatch.reserved", now=now, epoch=claim.epoch, owner=owner)
-    return Hold(target_id, approval.draft_id, claim.epoch, claim.token, delivery_id, approval.pk, resumes)
+    return Hold(
+        target_id=target_id,
+        draft_id=approval.draft_id,
+        epoch=claim.epoch,
+        token=claim.token,
+        delivery_id=delivery_id,
+        approval_id=approval.pk,
+        resumes=delivery is not None,
+        retracts=retracts,
+    )
 
 
 def _is_free(claim: DispatchClaim, now: datetime) -> bool:
@@ -95,14 +114,15 @@ def _is_free(claim: DispatchClaim, now: datetime) -> bool:
     return claim.state == ClaimState.RESERVED and claim.lease_until is not None and claim.lease_until <= now
 
 
-def _oldest_due(target_id: int, now: datetime) -> tuple[Approval, UUID, bool] | None:
+def _oldest_due(target_id: int, now: datetime) -> tuple[Approval, Delivery | None] | None:
+    """Gives the oldest due delivery of a target with its approval, or the approval whose first send is due longer."""
     delivery: Delivery | None = (
-        work.due_deliveries(now).filter(target_id=target_id, kind="write").select_related("approval__draft").first()
+        work.due_deliveries(now).filter(target_id=target_id).select_related("approval__draft").first()
     )
     approval: Approval | None = work.due_approvals(now).filter(target_id=target_id).select_related("draft").first()
     if delivery is not None and (approval is None or _due(delivery.next_attempt_at) <= _due(approval.dispatch_at)):
-        return delivery.approval, delivery.pk, True
-    return (approval, approval.write_id, False) if approval is not None else None
+        return delivery.approval, delivery
+    return (approval, None) if approval is not None else None
 
 
 def _due(moment: datetime | None) -> datetime:

@@ -14,6 +14,7 @@ from approvals.domain.binding import Binding, TargetRef
 from approvals.domain.errors import Duplicate, InvalidPayload, OpenDraftExists
 from approvals.domain.states import OPEN_DRAFT
 from approvals.models import Channel, ChannelConfig, DispatchClaim, Draft, Exclusion, Revision, Room, Target, User
+from approvals.services import corrections, readings
 
 DUPLICATE_WINDOW = timedelta(days=30)
 LONGEST_WAIT = timedelta(days=366)
@@ -30,9 +31,21 @@ class Intent:
 
 
 def resolve(
-    *, room: Room, channel_slug: object, resource: object, operation: object, payload: Any, now: datetime
+    *,
+    room: Room,
+    channel_slug: object,
+    resource: object,
+    operation: object,
+    payload: Any,
+    now: datetime,
+    corrects: Draft | None = None,
+    draft_id: int | None = None,
 ) -> Intent:
-    """Checks one action against the room's channels and binds it. Raises InvalidPayload or TooLarge."""
+    """Checks one action against the room's channels and binds it, with the published draft it corrects, if any.
+
+    `draft_id` is the draft that is revised. Raises InvalidPayload, TooLarge, and for a correction what
+    `corrections.binding_of` raises.
+    """
     channel = _channel(room, channel_slug)
     config = channel.config
     assert config is not None
@@ -42,7 +55,13 @@ def resolve(
     bindings.check_operation(operation, config.operations)
     binding = bindings.bind(operation=operation, target=place, payload=payload)
     _check_schema(config.operations[operation].get("schema"), payload)
-    return Intent(channel, _target(place, now), operation, binding)
+    target = _target(place, now, reads=channel.is_exclusive)
+    if corrects is not None:
+        replaced = corrections.binding_of(
+            corrects, config=config, operation=operation, target=target, draft_id=draft_id
+        )
+        binding = bindings.bind(operation=operation, target=place, payload=payload, corrects=replaced)
+    return Intent(channel, target, operation, binding)
 
 
 def add_revision(
@@ -161,7 +180,8 @@ def _check_schema(schema: dict[str, Any] | None, payload: Any) -> None:
         raise InvalidPayload(f"The payload does not fit the operation: {error.message[:300]}.", pointer=where)
 
 
-def _target(place: TargetRef, now: datetime) -> Target:
+def _target(place: TargetRef, now: datetime, *, reads: bool) -> Target:
+    """Gives the locked row of a place; a new exclusive one is read, since something may stand there already."""
     target, made = Target.objects.get_or_create(
         connector=place.connector,
         account=place.account,
@@ -170,6 +190,8 @@ def _target(place: TargetRef, now: datetime) -> Target:
     )
     if made:
         DispatchClaim.objects.create(target=target, changed_at=now)
+        if reads:
+            readings.schedule(target.pk, now)
     return Target.objects.select_for_update().get(pk=target.pk)
 
 

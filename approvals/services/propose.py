@@ -9,10 +9,10 @@ from django.db import transaction
 from approvals.domain import binding as bindings
 from approvals.domain import words
 from approvals.domain.actor import Actor
-from approvals.domain.errors import NotFound, Unsupported
+from approvals.domain.errors import NotFound
 from approvals.models import Draft, Room, User
 from approvals.permissions import Verb, require
-from approvals.services import audit, authority, door, intent
+from approvals.services import audit, authority, corrections, door, intent
 from approvals.services.door import Clock, Key, Subject
 from approvals.services.intent import Intent
 
@@ -71,6 +71,7 @@ def propose(
 def _propose(*, actor: Actor, clock: Clock, room: Room, proposal: Proposal) -> Draft:
     require(actor, Verb.PROPOSE, room_id=room.pk)
     person = intent.acted_for(actor, proposal.acts_for)
+    original = corrections.named(room, proposal.corrects)
     found = intent.resolve(
         room=room,
         channel_slug=proposal.channel,
@@ -78,12 +79,11 @@ def _propose(*, actor: Actor, clock: Clock, room: Room, proposal: Proposal) -> D
         operation=proposal.operation,
         payload=proposal.payload,
         now=clock(),
+        corrects=original,
     )
-    if proposal.corrects:
-        raise Unsupported("The connector of this channel cannot replace what it published. Propose a new draft.")
     now = clock()
     intent.check_rivals(found, room=room, now=now)
-    draft = _new_draft(proposal, found, room=room, actor=actor, person=person, now=now)
+    draft = _new_draft(proposal, found, original, room=room, actor=actor, person=person, now=now)
     revision = intent.add_revision(draft, found, number=1, actor=actor, acts_for=person, now=now)
     audit.of_draft(draft, actor=actor, action="draft.proposed", now=now, digest=revision.digest)
     if proposal.submit:
@@ -112,7 +112,14 @@ def said(title: Any, note: Any, context: Any, *, fallback: str) -> dict[str, Any
 
 
 def _new_draft(
-    proposal: Proposal, found: Intent, *, room: Room, actor: Actor, person: User | None, now: datetime
+    proposal: Proposal,
+    found: Intent,
+    original: Draft | None,
+    *,
+    room: Room,
+    actor: Actor,
+    person: User | None,
+    now: datetime,
 ) -> Draft:
     draft: Draft = Draft.objects.create(
         room=room,
@@ -121,6 +128,7 @@ def _new_draft(
         operation=found.operation,
         author_id=actor.person_id,
         acts_for=person,
+        corrects=original,
         not_before=intent.check_not_before(proposal.not_before, now),
         due_at=now,
         created_at=now,

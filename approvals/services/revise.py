@@ -9,7 +9,7 @@ from approvals.domain.errors import LostRace, NotFound, StaleRevision, WrongStat
 from approvals.domain.states import DRAFT, OPEN_DRAFT
 from approvals.models import Approval, Draft, Revision
 from approvals.permissions import Verb, require
-from approvals.services import audit, authority, door, intent, locks, rendering
+from approvals.services import audit, authority, corrections, door, intent, locks, rendering
 from approvals.services.door import Clock, Key, Subject
 from approvals.services.intent import Intent
 from approvals.services.propose import said, submit_in
@@ -69,6 +69,7 @@ def submit(*, actor: Actor, clock: Clock, draft_id: int, version: int | None = N
                 return draft
             raise authority.wrong_state(draft, "submitted")
         _check_alone(draft)
+        _check_correction(draft)
         submit_in(draft, actor=actor, now=now)
         return draft
 
@@ -124,6 +125,21 @@ def _check_alone(draft: Draft) -> None:
         intent.check_alone(draft.channel, draft.target, room=draft.room, draft_id=draft.pk)
 
 
+def _check_correction(draft: Draft) -> None:
+    """Lets a correction come before the room only while what it corrects stands as it was bound."""
+    config = draft.channel.config
+    if draft.corrects is None or config is None:
+        return
+    bound = corrections.binding_of(
+        draft.corrects, config=config, operation=draft.operation, target=draft.target, draft_id=draft.pk
+    )
+    if rendering.binding_of(authority.current_revision(draft)).corrects != bound:
+        raise WrongState(
+            f"What {draft.corrects.reference} published is another object by now. Propose a new correction.",
+            draft_id=draft.pk,
+        )
+
+
 def _intent(draft: Draft, changes: Changes, clock: Clock) -> Intent:
     """Binds the changed action. What changes leave out comes from the draft as seen; its version is compared later."""
     config = draft.channel.config
@@ -137,6 +153,8 @@ def _intent(draft: Draft, changes: Changes, clock: Clock) -> Intent:
         operation=draft.operation if changes.operation is KEEP else changes.operation,
         payload=_payload(draft) if changes.payload is KEEP else changes.payload,
         now=clock(),
+        corrects=draft.corrects,
+        draft_id=draft.pk,
     )
 
 

@@ -9,22 +9,26 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
 
 from approvals.connectors import registry
-from approvals.connectors.base import Connector, Deadline, Outcome, Receipt, boottime
+from approvals.connectors.base import Connector, Deadline, Job, Outcome, Receipt, boottime
 from approvals.domain.actor import Actor, system
 from approvals.domain.errors import Unavailable
 from approvals.domain.gate import GateAnswer
 from approvals.models.clock import database_now
 from approvals.selectors import work
-from approvals.services import begin, ground, holding, record
-from approvals.services.begin import Begun
+from approvals.services import ground, holding, opening, record
+from approvals.services.begin import begin, resume
+from approvals.services.begin_retract import begin_retract
 from approvals.services.door import Clock
+from approvals.services.give_up import give_up
 from approvals.services.holding import Hold
+from approvals.services.opening import LOOK_FIRST, Begun
 from approvals.services.record import Recorded
 from approvals.workers.counts import Counts
 from approvals.workers.pool import Progress, spread
@@ -44,7 +48,7 @@ def run(
 ) -> Counts:
     """Sends what is due, at most `batch_size` writes, one at a time per target. Gives counts of outcomes."""
     actor, owner = system(COMMAND), _owner()
-    begin.insist_on_this_database()
+    opening.insist_on_this_database()
     counts = Counts()
     while counts.done < batch_size and not should_stop():
         targets = work.due_targets(clock(), limit=batch_size - counts.done)
@@ -68,23 +72,18 @@ def send_one(target_id: int, *, actor: Actor, owner: str, clock: Clock) -> str:
     reserved_at = boottime()
     begun = _gate(hold, actor=actor, clock=clock)
     if isinstance(begun, GateAnswer):
-        begin.give_up(actor=actor, clock=clock, hold=hold, answer=begun)
-        return "stopped"
+        give_up(actor=actor, clock=clock, hold=hold, answer=begun)
+        return "unknown" if begun == LOOK_FIRST else "stopped"
     receipt = _deliver(begun, reserved_at)
     recorded = _recorded(begun, receipt, actor=actor, clock=clock)
     if recorded.moved_target_id is not None:
-        reopen_on(recorded.moved_target_id, actor=actor, clock=clock)
+        ground.reopen_on(recorded.moved_target_id, actor=actor, clock=clock)
     return "paused" if receipt.pause else receipt.outcome.value
 
 
-def reopen_on(target_id: int, *, actor: Actor, clock: Clock) -> None:
-    """Sends what was approved for an older version of a target back to review."""
-    for approval_id in work.live_on_moved_ground(target_id):
-        ground.reopen_if_moved(approval_id=approval_id, actor=actor, clock=clock)
-
-
 def _gate(hold: Hold, *, actor: Actor, clock: Clock) -> Begun | GateAnswer:
-    return (begin.resume if hold.resumes else begin.begin)(actor=actor, clock=clock, hold=hold)
+    gates = {"begin": begin, "resume": resume, "begin_retract": begin_retract}
+    return gates[hold.gate](actor=actor, clock=clock, hold=hold)
 
 
 def _deliver(begun: Begun, reserved_at: float) -> Receipt:
@@ -92,6 +91,8 @@ def _deliver(begun: Begun, reserved_at: float) -> Receipt:
     timeout = float(settings.REVIEWROOM_SEND_TIMEOUT_SECONDS)
     deadline = Deadline(timeout, send_by=reserved_at + settings.REVIEWROOM_LEASE_SECONDS - timeout)
     connector = registry.get(begun.job.settings.connector)
+    if begun.hold.retracts:
+        return _call(connector.retract, begun, deadline)
     try:
         stopped = _prepare(connector, begun, deadline)
     except Exception as error:
@@ -99,8 +100,12 @@ def _deliver(begun: Begun, reserved_at: float) -> Receipt:
         return Receipt(Outcome.NOT_SENT, f"The request could not be prepared: {type(error).__name__}.")
     if stopped is not None:
         return stopped
+    return _call(connector.send, begun, deadline)
+
+
+def _call(write: Callable[[Job, Deadline], Coroutine[Any, Any, Receipt]], begun: Begun, deadline: Deadline) -> Receipt:
     try:
-        return asyncio.run(connector.send(begun.job, deadline))
+        return asyncio.run(write(begun.job, deadline))
     except Exception as error:
         log.exception("attempt %s failed while sending", begun.attempt_id)
         return Receipt(Outcome.UNKNOWN, f"The connector failed while sending: {type(error).__name__}.")

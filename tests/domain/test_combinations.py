@@ -26,8 +26,10 @@ retracting          | consumed                                | delivered | wait
 retracting          | consumed                                | delivered | sending   | sending       |
 retracting          | consumed                                | delivered | delivered | idle          |
 retraction_unknown  | consumed                                | delivered | unknown   | uncertain     | idle
+retraction_unknown  | consumed                                | delivered | delivered | idle          |
 retracted           | consumed                                | delivered | delivered | idle          |
 retraction_failed   | consumed                                | delivered | refused   | idle          |
+retraction_failed   | consumed                                | delivered | delivered | idle          |
 retraction_failed   | consumed                                | delivered | cancelled | idle reserved |
 """
 EVERY = product(

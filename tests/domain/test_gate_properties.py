@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from approvals.domain.gate import Cause, Ground, SendFacts, Standing, Tally, Verdict, count, may_send
+from approvals.domain.gate import (
+    Cause,
+    Ground,
+    RetractFacts,
+    SendFacts,
+    Standing,
+    Tally,
+    Verdict,
+    count,
+    may_retract,
+    may_send,
+)
 from approvals.domain.policy import Policy, Requirement
 
 NOON = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
@@ -45,6 +56,16 @@ VIOLATIONS = {
     "paused": (Cause.PAUSED, lambda facts: replace(facts, paused=("the room",))),
     "held": (Cause.HELD, lambda facts: replace(facts, held=True)),
     "retired": (Cause.RETIRED, lambda facts: replace(facts, retired=True)),
+    "taken back": (Cause.CORRECTS, lambda facts: replace(facts, not_corrigible="RR-1 is retracted.")),
+}
+UNDOABLE = RetractFacts(can_retract=True, remote_id="issue42")
+RETRACT_VIOLATIONS = {
+    "cannot": (Cause.UNSUPPORTED, replace(UNDOABLE, can_retract=False)),
+    "no id": (Cause.UNSUPPORTED, replace(UNDOABLE, remote_id="")),
+    "corrected": (Cause.CORRECTED, replace(UNDOABLE, corrected_by="RR-2")),
+    "overwritten": (Cause.NEWER_WRITE, replace(UNDOABLE, is_newest=False)),
+    "paused": (Cause.PAUSED, replace(UNDOABLE, paused=("the room",))),
+    "held": (Cause.HELD, replace(UNDOABLE, held=True)),
 }
 
 violations = st.sets(st.sampled_from(sorted(VIOLATIONS)))
@@ -87,8 +108,8 @@ def broken(names: set[str]) -> SendFacts:
     return facts
 
 
-def causes(facts: SendFacts) -> set[Cause]:
-    return {reason.cause for reason in may_send(facts).reasons}
+def causes(facts, gate=may_send) -> set[Cause]:
+    return {reason.cause for reason in gate(facts).reasons}
 
 
 def holds(facts: SendFacts) -> bool:
@@ -114,7 +135,18 @@ def test_the_good_facts_are_good():
 
 @pytest.mark.parametrize("cause", Cause)
 def test_every_cause_can_be_brought_about(cause):
-    assert cause in {broken_cause for broken_cause, _ in VIOLATIONS.values()}
+    known = {cause for cause, _ in VIOLATIONS.values()} | {cause for cause, _ in RETRACT_VIOLATIONS.values()}
+    assert cause in known
+
+
+def test_a_write_that_may_be_undone_gets_a_yes():
+    assert may_retract(UNDOABLE).ok
+
+
+@pytest.mark.parametrize("name", RETRACT_VIOLATIONS)
+def test_one_violation_keeps_a_write_from_being_undone_for_that_reason_alone(name):
+    cause, facts = RETRACT_VIOLATIONS[name]
+    assert causes(facts, may_retract) == {cause}
 
 
 @pytest.mark.parametrize("name", VIOLATIONS)

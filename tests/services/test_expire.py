@@ -6,7 +6,7 @@ from approvals.domain import errors
 from approvals.domain.gate import Verdict
 from approvals.domain.states import DraftState
 from approvals.models import AuditEvent, Draft
-from approvals.services import begin, dispatch, holding
+from approvals.services import begin, dispatch, give_up, holding
 from approvals.services.expire import expire
 from approvals.workers import sweep
 from tests.cast import Story
@@ -66,7 +66,7 @@ def test_time_that_runs_out_between_reserve_and_begin_sends_nothing(story: Story
     answer = begin.begin(actor=story.worker, clock=story.clock, hold=hold)
     assert rows() == before
     assert "expired" in answer.sentence
-    begin.give_up(actor=story.worker, clock=story.clock, hold=hold, answer=answer)
+    give_up.give_up(actor=story.worker, clock=story.clock, hold=hold, answer=answer)
     assert story.again(draft).state == "expired"
     assert emitted() == ["issuance"]
 

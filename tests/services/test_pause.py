@@ -7,7 +7,7 @@ import pytest
 from approvals.domain import errors
 from approvals.domain.states import DraftState
 from approvals.models import AuditEvent, Channel, Room
-from approvals.services import begin, holding
+from approvals.services import begin, give_up, holding
 from approvals.services.pause import pause_channel, pause_room, resume_channel, resume_room
 from tests.cast import Story
 from tests.services import states
@@ -68,7 +68,7 @@ def test_a_pause_after_the_reservation_is_seen_at_the_gate(story: Story, stop: S
     assert hold is not None
     stop(story)
     answer = begin.begin(actor=story.worker, clock=story.clock, hold=hold)
-    begin.give_up(actor=story.worker, clock=story.clock, hold=hold, answer=answer)
+    give_up.give_up(actor=story.worker, clock=story.clock, hold=hold, answer=answer)
     assert "Sending is paused" in answer.sentence
     assert story.again(draft).state == "approved"
 

@@ -212,8 +212,9 @@ def test_the_same_place_is_one_target_with_one_dispatch_claim(story: Story) -> N
 
 
 def test_correcting_is_refused_where_the_connector_cannot(story: Story) -> None:
+    published = states.build(story, DraftState.CONFIRMED)
     with pytest.raises(errors.Unsupported):
-        story.propose(corrects=1)
+        story.propose(corrects=published.pk)
 
 
 @pytest.mark.parametrize("moment", [datetime(2026, 12, 1), datetime(9999, 12, 31, 23, 59)])  # noqa: DTZ001  naive on purpose

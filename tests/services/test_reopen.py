@@ -7,8 +7,8 @@ import pytest
 from approvals.domain.states import DraftState
 from approvals.models import Approval, Draft, Revision, User
 from approvals.selectors.counting import tally
+from approvals.services import ground
 from approvals.services.ground import reopen_if_moved
-from approvals.workers import dispatch
 from tests.cast import Story
 from tests.services import states, variations
 from tests.services.record import actions, emitted, last_event, outcome, rows
@@ -183,6 +183,6 @@ def test_a_receipt_of_an_append_channel_moves_nothing(story: Story) -> None:
     draft = story.propose()
     story.approved()
     states.send(story)
-    dispatch.reopen_on(draft.target_id, actor=story.worker, clock=story.clock)
+    ground.reopen_on(draft.target_id, actor=story.worker, clock=story.clock)
     assert story.approval(draft).target_version == 1
     assert "draft.reopened" not in actions(draft)

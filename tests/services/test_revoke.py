@@ -8,7 +8,7 @@ from approvals.domain import errors
 from approvals.domain.actor import system
 from approvals.domain.states import DraftState
 from approvals.models import Draft
-from approvals.services import begin, holding
+from approvals.services import begin, give_up, holding, opening
 from approvals.services.revoke import revoke
 from tests.cast import Story
 from tests.services import states
@@ -49,7 +49,7 @@ def test_a_worker_that_had_reserved_it_finds_the_gate_closed(story: Story) -> No
     assert hold is not None
     take_away(story, draft)
     answer = begin.begin(actor=story.worker, clock=story.clock, hold=hold)
-    begin.give_up(actor=story.worker, clock=story.clock, hold=hold, answer=answer)
+    give_up.give_up(actor=story.worker, clock=story.clock, hold=hold, answer=answer)
     assert "not in a state that covers a send" in answer.sentence
     assert story.again(draft).state == "revoked"
     assert actions(draft)[-2:] == ["dispatch.released", "begin.refused"]
@@ -58,7 +58,7 @@ def test_a_worker_that_had_reserved_it_finds_the_gate_closed(story: Story) -> No
 def test_what_a_worker_has_begun_is_consumed(story: Story) -> None:
     draft = story.approved()
     hold = holding.reserve(actor=story.worker, clock=story.clock, target_id=draft.target_id, owner="w1")
-    assert isinstance(begin.begin(actor=story.worker, clock=story.clock, hold=hold), begin.Begun)
+    assert isinstance(begin.begin(actor=story.worker, clock=story.clock, hold=hold), opening.Begun)
     before = rows()
     with pytest.raises(errors.Consumed):
         take_away(story, draft)

@@ -4,7 +4,7 @@ import pytest
 
 from approvals.connectors.base import Receipt
 from approvals.models import Draft, Observation
-from approvals.services.begin import Begun
+from approvals.services.opening import Begun
 from tests.cast import Story
 from tests.support.remote import ABSENT, DELIVERED, FOUND, NOT_SENT, REFUSED, UNKNOWN
 from tests.workers.beats import (

@@ -9,8 +9,8 @@ from approvals.connectors.base import Deadline, Job, Receipt
 from approvals.domain.gate import GateAnswer
 from approvals.models import AuditEvent, Delivery, DispatchClaim
 from approvals.services import holding
-from approvals.services.begin import Begun
 from approvals.services.holding import Hold
+from approvals.services.opening import Begun
 from tests.cast import Story
 from tests.support.remote import NOT_SENT, FakeConnector
 from tests.workers.beats import (

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from approvals.models import AuditEvent, Delivery, Observation
-from approvals.services import reconcile
+from approvals.services import checks, reconcile
 from tests.cast import Story
 from tests.support.remote import ABSENT, FOUND, REFUSED, UNKNOWN, UNSEEN, FakeConnector
 from tests.workers.beats import (
@@ -104,14 +104,14 @@ def test_an_unknown_delivery_is_not_sent_by_dispatching_again(story: Story) -> N
 
 def test_one_look_is_taken_by_one_worker(story: Story) -> None:
     draft = made_unknown(story, story.approved())
-    taken = reconcile.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
+    taken = checks.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
     assert taken is not None
-    assert reconcile.begin_check(actor=story.worker, clock=story.clock, delivery_id=taken.delivery_id) is None
+    assert checks.begin_check(actor=story.worker, clock=story.clock, delivery_id=taken.delivery_id) is None
 
 
 def test_a_look_whose_worker_died_is_taken_again_after_a_lease(story: Story) -> None:
     draft = made_unknown(story, story.approved())
-    reconcile.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
+    checks.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
     assert look(story) == {}
     after_the_lease(story)
     story.remote.lookups.append(FOUND)
@@ -155,7 +155,7 @@ def test_a_third_absence_counts_from_the_first(story: Story) -> None:
 def test_the_grace_counts_from_when_the_first_was_recorded(story: Story) -> None:
     draft = made_unknown(story, proposed_on(story, "replies"))
     after_the_lease(story)
-    check = reconcile.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
+    check = checks.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
     assert check is not None
     story.clock.advance(seconds=15)  # a slow remote
     reconcile.record_lookup(actor=story.worker, clock=story.clock, check=check, found=ABSENT)
@@ -213,7 +213,7 @@ def test_a_look_begun_before_a_later_attempt_says_nothing_about_it(story: Story)
     look_now(story)
     story.clock.advance(seconds=GRACE_SECONDS)
     Delivery.objects.update(next_check_at=story.clock.now)
-    slow = reconcile.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
+    slow = checks.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
     assert slow is not None
     look_now(story)
     begun(story, draft)

@@ -4,7 +4,7 @@ import pytest
 
 from approvals.domain.actor import system
 from approvals.domain.errors import Unavailable
-from approvals.services import reconcile, record
+from approvals.services import checks, reconcile, record
 from approvals.workers import dispatch
 from tests.cast import Story
 from tests.support.remote import ABSENT, REFUSED
@@ -17,7 +17,7 @@ def test_an_absence_says_nothing_about_what_was_refused_meanwhile(story: Story) 
     story.clock.advance(seconds=LEASE_SECONDS)
     tidy(story)
     worker = system("reconcile_deliveries")
-    check = reconcile.begin_check(actor=worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
+    check = checks.begin_check(actor=worker, clock=story.clock, delivery_id=delivery_of(draft).pk)
     token = sending.hold.token
     record.record(actor=worker, clock=story.clock, attempt_id=sending.attempt_id, token=token, receipt=REFUSED)
     reconcile.record_lookup(actor=worker, clock=story.clock, check=check, found=ABSENT)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from approvals.models import Draft, Target
-from approvals.services import reconcile
+from approvals.services import checks, reconcile
 from tests.cast import Story
 from tests.support.remote import DELIVERED, FOUND, NOT_SENT, REFUSED, UNKNOWN
 from tests.workers.beats import (
@@ -49,7 +49,7 @@ def by_held_evidence(story: Story, draft: Draft) -> None:
 def by_receipt_and_two_look_ups(story: Story, draft: Draft) -> None:
     made_unknown(story, draft)
     delivery_id = delivery_of(draft).pk
-    slow = reconcile.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_id)
+    slow = checks.begin_check(actor=story.worker, clock=story.clock, delivery_id=delivery_id)
     assert slow is not None
     story.clock.advance(seconds=LEASE_SECONDS)
     story.remote.lookups.append(FOUND)

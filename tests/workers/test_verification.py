@@ -4,7 +4,7 @@ import pytest
 
 from approvals.connectors.base import Match, Verification
 from approvals.models import Draft, Observation
-from approvals.services.reconcile import UNREADABLE_AFTER
+from approvals.services.checks import LOOKS_BEFORE_A_PERSON
 from tests.cast import Story
 from tests.support.remote import DIFFERS, EQUAL, FakeConnector
 from tests.workers.beats import REVIEW, delivery_of, look, proposed_on, seconds_until, send, stands
@@ -81,7 +81,7 @@ def test_an_unreadable_remote_is_asked_again_ever_later(story: Story) -> None:
 
 def test_after_many_unreadable_answers_it_is_left_as_submitted(story: Story) -> None:
     draft = delivered(story)
-    for _ in range(UNREADABLE_AFTER):
+    for _ in range(LOOKS_BEFORE_A_PERSON):
         story.remote.verifications.append(UNREADABLE)
         look(story)
         story.clock.now = delivery_of(draft).next_check_at or story.clock.now
