@@ -5,13 +5,14 @@ from importlib.metadata import entry_points
 
 from approvals.connectors import outbound as outbounds
 from approvals.connectors.base import Connector
+from approvals.connectors.google_business import GoogleBusinessConnector
 from approvals.connectors.http import HttpConnector
 from approvals.connectors.outbound import Outbound
 from approvals.connectors.roundup import RoundupConnector
 from approvals.connectors.smtp import SmtpConnector
 
 GROUP = "reviewroom.connectors"
-_BUILT_IN: tuple[type[Connector], ...] = (HttpConnector, RoundupConnector, SmtpConnector)
+_BUILT_IN: tuple[type[Connector], ...] = (HttpConnector, RoundupConnector, SmtpConnector, GoogleBusinessConnector)
 
 
 def get(name: str, outbound: Outbound | None = None) -> Connector:
