@@ -28,6 +28,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 USER = "reviewroom"
 ID_PROPERTY = "reviewroom_id"
 READY = "Tracker ready at "
+_ROLES = "User,Reviewroom"  # of that user
 _PASSWORD_FILE = "reviewroom.password"
 _PARTIAL = ".partial"  # a tracker whose making was interrupted has this suffix and is made again
 # The password is random and long: slow hashing would only cost a tenth of a second on every REST call.
@@ -167,11 +168,32 @@ class Tracker:
 
     def rest(self, path: str) -> Any:
         """The data of a GET below the REST interface, as the REST user."""
-        credentials = b64encode(self.secret.encode()).decode()
-        request = urllib.request.Request(
-            f"{self.base_url}/{path}",
-            headers={"Authorization": f"Basic {credentials}", "X-Requested-With": "rest", "Referer": self.web_url},
-        )
+        return self._call("GET", path)
+
+    def edit(self, issue: str, **properties: Any) -> None:
+        """Changes an issue as a person would."""
+        self._call("PATCH", f"issue/{issue}", self.rest(f"issue/{issue}")["@etag"], properties)
+
+    def retire(self, issue: str) -> None:
+        """Takes an issue out of every list, as a person would."""
+        self._call("DELETE", f"issue/{issue}", self.rest(f"issue/{issue}")["@etag"])
+
+    def kill(self) -> None:
+        """Ends the process as a power cut would."""
+        self._process.kill()
+        self._process.wait()
+
+    def _call(self, method: str, path: str, etag: str = "", document: Any = None) -> Any:
+        headers = {
+            "Authorization": "Basic " + b64encode(self.secret.encode()).decode(),
+            "X-Requested-With": "rest",
+            "Referer": self.web_url,
+            "Origin": self.web_url.rstrip("/"),
+        }
+        headers |= {"If-Match": etag} if etag else {}
+        headers |= {"Content-Type": "application/json"} if document else {}
+        body = json.dumps(document).encode() if document else None
+        request = urllib.request.Request(f"{self.base_url}/{path}", body, headers, method=method)
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)["data"]
 
@@ -221,7 +243,7 @@ def _install(directory: Path, password: str) -> None:
         password=Password(password, config=tracker.config),
         address="reviewroom@localhost",
         realname="Review Room",
-        roles="User,Reviewroom",
+        roles=_ROLES,
     )
     db.commit()
     db.close()

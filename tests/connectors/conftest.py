@@ -98,7 +98,7 @@ def make_job(
         corrects=corrects,
     )
     request = connector.render(binding, delivery_id, settings)
-    return Job(request, binding, delivery_id, settings, operation, remote_id)
+    return Job(request, binding, delivery_id, settings, operation, remote_id, begun_at=datetime.now(UTC))
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,6 @@
 """The `roundup` connector against a real tracker."""
 
-import base64
 import json
-import urllib.request
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -12,6 +10,7 @@ import pytest
 from approvals.connectors.base import ConfigError, Deadline, Match, Outcome, Receipt, Settings, Sighting
 from approvals.connectors.outbound import Outbound
 from approvals.connectors.roundup import RoundupConnector
+from approvals.connectors.roundup.issues import same
 from approvals.domain.errors import InvalidPayload
 from tests.connectors.conftest import make_job
 from tests.connectors.remote import Remote, hang, reply, reset
@@ -64,21 +63,6 @@ def create(roundup, run, deadline):
     return make
 
 
-def change(tracker, issue, **properties):
-    """Edits an issue as a person would, behind our back."""
-    headers = {
-        "Authorization": "Basic " + base64.b64encode(tracker.secret.encode()).decode(),
-        "X-Requested-With": "test",
-        "Referer": tracker.web_url,
-        "Origin": tracker.web_url.rstrip("/"),
-        "Content-Type": "application/json",
-        "If-Match": tracker.rest(f"issue/{issue}")["@etag"],
-    }
-    url = f"{tracker.base_url}/issue/{issue}"
-    request = urllib.request.Request(url, json.dumps(properties).encode(), headers, method="PATCH")
-    urllib.request.urlopen(request, timeout=10).close()
-
-
 def test_a_ticket_is_made(create, job, tracker):
     receipt = create(job)
     made = next(issue for issue in tracker.issues() if issue["id"] == receipt.remote_id)
@@ -107,8 +91,35 @@ def test_a_ticket_that_was_not_made_is_absent(job, roundup, run, deadline):
 def test_a_ticket_whose_id_only_contains_ours_is_absent(create, job, roundup, run, deadline, tracker):
     """The tracker's search finds substrings."""
     create(job)
-    change(tracker, job.remote_id, reviewroom_id=f"x{job.delivery_id}x")
+    tracker.edit(job.remote_id, reviewroom_id=f"x{job.delivery_id}x")
     assert run(roundup.lookup(job, deadline)).sighting is Sighting.ABSENT
+
+
+def test_a_ticket_that_somebody_retired_is_found(create, job, roundup, run, deadline, tracker):
+    """It is in no search, but it was made: to call it absent would make a second one."""
+    create(job)
+    tracker.retire(job.remote_id)
+    found = run(roundup.lookup(job, deadline))
+    assert (found.sighting, found.remote_id) == (Sighting.FOUND, job.remote_id)
+
+
+def test_a_retired_ticket_is_found_among_newer_ones(create, job, roundup, run, deadline, tracker):
+    create(job)
+    create(ticket(roundup, tracker.base_url))
+    tracker.retire(job.remote_id)
+    assert run(roundup.lookup(job, deadline)).remote_id == job.remote_id
+
+
+def test_another_retired_ticket_is_not_ours(create, job, roundup, run, deadline, tracker):
+    another = ticket(roundup, tracker.base_url)
+    create(another)
+    tracker.retire(another.remote_id)
+    assert run(roundup.lookup(job, deadline)).sighting is Sighting.ABSENT
+
+
+def test_absence_cannot_be_told_where_the_time_of_the_send_is_not_known(job, roundup, run, deadline):
+    job.begun_at = None
+    assert run(roundup.lookup(job, deadline)).sighting is Sighting.UNKNOWN
 
 
 def test_an_untouched_ticket_reads_back_equal(create, job, roundup, run, deadline):
@@ -125,7 +136,7 @@ def test_line_ends_that_the_tracker_rewrites_read_back_equal(create, roundup, ru
 @pytest.mark.parametrize("changed", [{"title": "Another"}, {"priority": "wish"}, {"details": "one two"}])
 def test_a_changed_ticket_differs(create, job, roundup, run, deadline, tracker, changed):
     create(job)
-    change(tracker, job.remote_id, **changed)
+    tracker.edit(job.remote_id, **changed)
     found = run(roundup.verify(job, deadline))
     assert found.match is Match.DIFFERS
     assert next(iter(changed)) in found.reason
@@ -133,7 +144,7 @@ def test_a_changed_ticket_differs(create, job, roundup, run, deadline, tracker, 
 
 def test_a_change_elsewhere_in_the_ticket_does_not_matter(create, job, roundup, run, deadline, tracker):
     create(job)
-    change(tracker, job.remote_id, status="resolved")
+    tracker.edit(job.remote_id, status="resolved")
     assert run(roundup.verify(job, deadline)).match is Match.EQUAL
 
 
@@ -268,7 +279,6 @@ def sent(faked, fake, run, behaviour, seconds=5.0):
 @pytest.mark.parametrize(
     "behaviour",
     [
-        reply(400, '{"error": {"msg": "POE token \'x\' not valid."}}'),
         reply(400, '{"error": {"msg": "An error occurred. Please check the server log."}}'),
         reply(409, '{"error": {"msg": "conflict"}}'),
         reply(201, "[]"),
@@ -280,6 +290,12 @@ def sent(faked, fake, run, behaviour, seconds=5.0):
 def test_an_answer_that_proves_nothing_is_unknown(faked, fake, run, behaviour):
     receipt = sent(faked, fake, run, behaviour)
     assert (receipt.outcome, receipt.spent) == (Outcome.UNKNOWN, False)
+
+
+def test_a_link_that_is_not_valid_is_unknown_and_never_used_again(faked, fake, run):
+    """It stays invalid for ever; whether the issue was made is another question."""
+    receipt = sent(faked, fake, run, reply(400, '{"error": {"msg": "POE token \'x\' not valid."}}'))
+    assert (receipt.outcome, receipt.spent) == (Outcome.UNKNOWN, True)
 
 
 def test_a_tracker_that_never_answers_is_unknown(faked, fake, run):
@@ -308,6 +324,87 @@ def test_an_issue_changed_while_it_is_retired_is_tried_again(faked, fake, run, d
     job = ticket(faked, f"{fake.url}/rest/data")
     job.remote_id = "7"
     assert run(faked.retract(job, deadline)).outcome is Outcome.NOT_SENT
+
+
+def listing(*issues):
+    return poe({"collection": [{"id": str(number), "creation": created} for number, created in issues]})
+
+
+def shown(value):
+    return poe({"attributes": {"reviewroom_id": value}})
+
+
+NOTHING = reply(404, "{}")
+
+
+@pytest.fixture
+def look(faked, fake, run, deadline):
+    """Looks a ticket up whose send began at NOW: the search finds nothing, then the answers given follow."""
+
+    def up(*answers):
+        fake.behaviours = [poe({"collection": []}), *answers]
+        job = ticket(faked, f"{fake.url}/rest/data")
+        job.begun_at = NOW
+        return run(faked.lookup(job, deadline)).sighting
+
+    return up
+
+
+BEFORE, AFTER = "2026-11-30.11:00:00", "2026-11-30.12:00:01"
+
+
+def test_every_gap_since_the_send_is_looked_into(look, fake):
+    assert look(listing((7, AFTER), (4, BEFORE)), shown("x"), shown(None), NOTHING) is Sighting.ABSENT
+    paths = [request.path.split("?")[0] for request in fake.received[2:]]
+    assert paths == [f"/rest/data/issue/{number}" for number in (5, 6, 8, 9, 10)]
+
+
+def test_the_clocks_may_run_a_little_apart(look, fake):
+    look(listing((7, "2026-11-30.11:58:30"), (4, BEFORE)), NOTHING)
+    assert "/issue/5?" in fake.received[2].path
+
+
+def test_a_number_that_was_never_used_is_no_end(look):
+    assert look(listing((4, BEFORE)), NOTHING, shown("x"), NOTHING, NOTHING, shown("x"), NOTHING) is Sighting.ABSENT
+
+
+@pytest.mark.parametrize("hidden", [reply(403, "{}"), reply(500), reset, poe({"attributes": {}}), reply(200, "<html>")])
+def test_an_issue_that_may_be_ours_and_cannot_be_read_leaves_it_unknown(look, hidden):
+    assert look(listing((6, AFTER), (4, BEFORE)), hidden) is Sighting.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "newest",
+    [
+        listing((300, AFTER), (4, BEFORE)),  # more gaps than are read
+        listing(*((number, AFTER) for number in range(1000, 500, -1))),  # and where they begin is not listed
+        listing((7, "yesterday")),
+        poe({"collection": [{"id": "7"}]}),
+        poe({"collection": [{"creation": AFTER}]}),
+        reply(500),
+    ],
+)
+def test_a_time_that_cannot_be_overlooked_leaves_it_unknown(look, newest):
+    assert look(newest, NOTHING) is Sighting.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown", "equal"),
+    [
+        (["a", "b"], [{"id": "2", "name": "b"}, {"id": "1", "name": "a"}], True),
+        (["a", "a"], [{"id": "1", "name": "a"}, {"id": "2", "name": "b"}], False),
+        (["a"], [{"id": "1", "name": "a"}, {"id": "2", "name": "b"}], False),
+        ("3", {"id": "3", "link": "x", "name": "urgent"}, True),
+        ("x", {"id": "3", "link": "x", "name": "urgent"}, False),
+        (None, [], True),
+        (None, "", False),
+        (1, 1, True),
+        (1, 1.5, False),
+        (True, 1, False),
+    ],
+)
+def test_a_value_is_the_same_by_number_and_by_name(wanted, shown, equal):
+    assert same(wanted, shown) is equal
 
 
 # At the door
