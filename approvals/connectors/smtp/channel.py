@@ -5,7 +5,6 @@ from typing import Any
 from approvals.connectors import checks
 from approvals.connectors.base import ConfigError, Settings
 from approvals.connectors.smtp import message
-from approvals.domain import pointer as pointers
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 _TEXT = {"type": "string", "minLength": 1}
@@ -101,6 +100,6 @@ def _check_resource(settings: Settings) -> None:
         raise ConfigError("/resource_pattern", 'An address is one segment: write "*" and narrow recipient_domains.')
     if domains is None:
         raise ConfigError(
-            pointers.build(["config", "recipient_domains"]),
-            'Say which domains drafts may write to, like ["example.org"], or ["*"] for everybody.',
+            "/config",
+            'Add recipient_domains: the domains drafts may write to, like ["example.org"], or ["*"] for everybody.',
         )

@@ -99,12 +99,8 @@ class Dialogue:
         await self._name_all(envelope.recipients)
         self._expect(await self._command(Phase.DATA, "DATA"), 354)
         await self._content(envelope.content)
-        # Asked again, for now it counts: a stopped worker may wake up here, and without the dot nothing happens.
-        self._check_clock()
-        wire = self._connected()
-        wire.insist()
         self._log.enter(Phase.ANSWER)
-        await wire.write(b".\r\n")
+        await self._connected().write(b".\r\n")
         return await self._reply()
 
     async def take_leave(self) -> None:
@@ -144,10 +140,16 @@ class Dialogue:
             raise Said(gravest, tuple(recipient for _, recipient in refused))
 
     async def _content(self, content: bytes) -> None:
+        """Everything up to the final dot. A server that has spoken or gone by then does not get the dot."""
+        wire = self._connected()
         self._log.enter(Phase.CONTENT)
         self._check_clock()
-        await self._connected().write(_stuffed(content))
+        await wire.write(_stuffed(content))
+        # Asked again, for now it counts: a stopped worker may wake up here, and without the dot nothing happens.
+        self._check_clock()
+        await wire.listen()
         await self._hear()
+        wire.insist()
 
     async def _command(self, phase: Phase, line: str) -> Reply:
         self._log.enter(phase)

@@ -34,17 +34,27 @@ class Log:
 
     phase: Phase = Phase.NAME
     begun: float = field(default_factory=time.monotonic)
-    timing: dict[str, int] = field(default_factory=dict)  # milliseconds from the beginning to each phase
     replies: list[tuple[Phase, Reply]] = field(default_factory=list)
     hidden: tuple[Secret, ...] = field(default=(), repr=False)
+    _entered: float = field(default_factory=time.monotonic)
+    _took: dict[Phase, float] = field(default_factory=dict)  # seconds
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self.begun
 
     def enter(self, phase: Phase) -> None:
-        self.phase = phase
-        self.timing.setdefault(phase.value, round(self.seconds * 1000))
+        """Go on to the next phase, or once more to an earlier one: its times add up."""
+        now = time.monotonic()
+        self._took[self.phase] = self._took.get(self.phase, 0.0) + now - self._entered
+        self.phase, self._entered = phase, now
+
+    @property
+    def timing(self) -> dict[str, float]:
+        """Milliseconds each phase took, and all of it. What is missing was not reached."""
+        self.enter(self.phase)
+        took = {phase.value: seconds for phase, seconds in self._took.items()} | {"total": self.seconds}
+        return {name: round(seconds * 1000, 1) for name, seconds in took.items()}
 
     def evidence(self, url: str) -> dict[str, Any]:
         """What may be stored and shown. The last replies say most, so room is given from the end."""
@@ -54,5 +64,4 @@ class Log:
             text = storable(secrets.redact(reply.text, self.hidden))
             kept.append({"phase": phase.value, "code": reply.code, "text": text[:left]})
             left -= len(kept[-1]["text"])
-        timing = {**self.timing, "end": round(self.seconds * 1000)}
-        return {"url": url, "phase": self.phase.value, "replies": kept[::-1], "timing": timing}
+        return {"url": url, "phase": self.phase.value, "replies": kept[::-1], "timing": self.timing}

@@ -67,14 +67,18 @@ class Wire(asyncio.Protocol):
             raise SpokeTooSoon
         loop = asyncio.get_running_loop()
         found = await loop.start_tls(self._transport, self, tls_context(), server_hostname=host)
-        self._transport = cast(asyncio.Transport, found)
-        self._transport.set_write_buffer_limits(high=0)
+        self._use(cast(asyncio.Transport, found))
 
     async def write(self, data: bytes) -> None:
         """Gives when the system has taken all of it, or the connection is over: then `reply` or `insist` says so."""
         self.insist()
         self._transport.write(data)
         await self._writable.wait()
+
+    async def listen(self) -> None:
+        """Lets in what has arrived by now: the loop reads before it runs the second of two tasks in a row."""
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
 
     async def reply(self) -> Reply:
         """The next whole reply. Raises Garbled, or OSError if the connection ends before it is complete."""
@@ -86,12 +90,16 @@ class Wire(asyncio.Protocol):
 
     def insist(self) -> None:
         """Raises OSError if the connection is known to be over."""
-        if self._lost is not None:
-            raise ConnectionResetError(str(self._lost) or "the server ended the connection") from self._lost
+        if self._lost is not None or self._transport.is_closing():
+            raise ConnectionResetError(str(self._lost or "the server ended the connection")) from self._lost
 
     def abort(self) -> None:
         """Ends the connection at once; what was not sent yet is dropped."""
         self._transport.abort()
+
+    def _use(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        transport.set_write_buffer_limits(high=1, low=0)  # not 0: TLS transports would then pause for ever
 
     def _parsed(self) -> Reply | None:
         end, code, lines = 0, b"", []
@@ -109,8 +117,7 @@ class Wire(asyncio.Protocol):
         return None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=0)
+        self._use(cast(asyncio.Transport, transport))
 
     def data_received(self, data: bytes) -> None:
         self._data += data
@@ -119,7 +126,7 @@ class Wire(asyncio.Protocol):
         self._news.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lost = exc or ConnectionResetError()
+        self._lost = exc or ConnectionResetError("the server ended the connection")
         self._news.set()
         self._writable.set()
 
