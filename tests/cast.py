@@ -72,6 +72,7 @@ CONFIG: dict[str, Any] = {
                     "account": "northwind",
                     "resource_pattern": "locations/*/reviews/*",
                     "idempotent": True,
+                    "config": {"capabilities": ["lookup", "verify", "retract", "correct"]},
                     "operations": {"reply.upsert": {}},
                 },
             ],

@@ -13,6 +13,7 @@ from approvals.connectors.base import (
     Lookup,
     Match,
     Outcome,
+    Reading,
     Receipt,
     Request,
     Settings,
@@ -31,6 +32,13 @@ ABSENT = Lookup(Sighting.ABSENT, "It is not there.")
 UNSEEN = Lookup(Sighting.UNKNOWN, "The remote answered 500.")
 EQUAL = Verification(Match.EQUAL, "It reads back equal.")
 DIFFERS = Verification(Match.DIFFERS, "The body differs.")
+GONE = Verification(Match.GONE, "The remote answered 404.")
+UNREADABLE = Verification(Match.UNKNOWN, "The remote answered 500.")
+ACCEPTED = Receipt(Outcome.DELIVERED, "The remote accepted it (204).")
+
+
+CAPABILITIES = ["lookup", "verify"]
+"""What the scripted connector can do unless its channel's config says otherwise."""
 
 
 @dataclass
@@ -40,7 +48,11 @@ class Remote:
     receipts: list[Receipt] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
     verifications: list[Verification] = field(default_factory=list)
+    retractions: list[Receipt] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
     sent: list[Job] = field(default_factory=list)
+    retracted: list[Job] = field(default_factory=list)
+    read: list[Job] = field(default_factory=list)
     looked_up: list[Job] = field(default_factory=list)
     flavour: str = "1"  # changes the rendering, as an upgraded connector would
 
@@ -56,7 +68,7 @@ class FakeConnector(Connector):
         self.remote = remote
 
     def capabilities(self, settings: Settings, operation: str) -> frozenset[Capability]:
-        found = {Capability(name) for name in settings.config.get("capabilities", ["lookup", "verify"])}
+        found = {Capability(name) for name in settings.config.get("capabilities", CAPABILITIES)}
         return frozenset(found | ({Capability.IDEMPOTENCY_KEY} if settings.idempotent else set()))
 
     def check(self, settings: Settings) -> None:
@@ -80,5 +92,10 @@ class FakeConnector(Connector):
     async def verify(self, job: Job, deadline: Deadline) -> Verification:
         return self.remote.verifications.pop(0) if self.remote.verifications else EQUAL
 
+    async def read(self, job: Job, deadline: Deadline) -> Reading:
+        self.remote.read.append(job)
+        return self.remote.readings.pop(0) if self.remote.readings else await super().read(job, deadline)
+
     async def retract(self, job: Job, deadline: Deadline) -> Receipt:
-        return DELIVERED
+        self.remote.retracted.append(job)
+        return self.remote.retractions.pop(0) if self.remote.retractions else ACCEPTED
