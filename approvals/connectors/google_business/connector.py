@@ -62,8 +62,10 @@ class GoogleBusinessConnector(Connector):
         places.check_names(settings)
         if settings.concurrency != "exclusive":
             raise ConfigError("/concurrency", "A review has one reply: leave concurrency = exclusive.")
-        if set(settings.operations) != {OPERATION}:
-            raise ConfigError("/operations", f"Declare {OPERATION} and nothing else.")
+        if unknown := sorted(settings.operations.keys() - {OPERATION}):
+            raise ConfigError(pointers.build(["operations", unknown[0]]), f"There is only {OPERATION} here.")
+        if not settings.operations:
+            raise ConfigError("/operations", f"Declare {OPERATION}.")
         checks.check_schema(settings.operations[OPERATION], self.operation_schema, "operations", OPERATION)
         checks.check_payload_schema(settings.operations[OPERATION], "operations", OPERATION)
         for pointer, url in self.urls(settings):

@@ -59,6 +59,7 @@ class TokenEndpoint(StandIn):
         self.valid: set[str] = set()
         self.life_seconds: Any = 3599
         self.says: list[Reply] = []  # told instead, one after the other
+        self.parrots = False  # whether it refuses and repeats all it was told
 
     @property
     def token_url(self) -> str:
@@ -98,7 +99,8 @@ class TokenEndpoint(StandIn):
         return (self.refresh_token, self.client_secret, *self.issued, *lines, *filter(None, signed))
 
     def verb_of(self, asked: Asked) -> Verb | None:
-        return None
+        """All it does is one thing; the name of the verb is only for `behave`."""
+        return Verb.SEND
 
     def answer(self, asked: Asked) -> Reply:
         if self.says:
@@ -106,6 +108,9 @@ class TokenEndpoint(StandIn):
         if (asked.method, asked.path) != ("POST", "/token"):
             return Reply(404, "not here")
         form = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
+        if self.parrots:
+            told = " ".join(form.values())
+            return Reply(400, {"error": told, "error_description": told, "more": form}, {"X-Request-Id": told})
         refused = self._refused(form)
         if refused is not None:
             return refused
