@@ -32,6 +32,13 @@ def write_receipt(answer: Answer, *, find_id: FindId, now: datetime) -> Receipt:
     return _otherwise(answer, now)
 
 
+def amend_receipt(answer: Answer, *, remote_id: str, now: datetime) -> Receipt:
+    """The receipt of a change of a known object, by a remote whose answers name no id; the read-back decides."""
+    if isinstance(answer, Response) and answer.status in (*_WRITTEN, 204):
+        return _amended(answer, remote_id)
+    return _otherwise(answer, now)
+
+
 def retract_receipt(answer: Answer, *, now: datetime) -> Receipt:
     """The receipt of a retraction. That the object is gone counts as done; the read-back decides."""
     if isinstance(answer, Response) and answer.status in _GONE:
@@ -69,6 +76,16 @@ def _written(answer: Response, find_id: FindId) -> Receipt:
     if remote_id is None:
         return _receipt(Outcome.UNKNOWN, f"The remote answered {answer.status} without a usable id.", answer)
     return Receipt(Outcome.DELIVERED, f"The remote made {remote_id}.", remote_id, answer.evidence)
+
+
+def _amended(answer: Response, remote_id: str) -> Receipt:
+    try:
+        clear = not says_error(answer.json()) if answer.body.strip() else answer.status == 204
+    except ValueError:
+        clear = False
+    if not clear or not answer.complete or usable_id(remote_id) is None:
+        return _receipt(Outcome.UNKNOWN, f"The remote answered {answer.status}, but not clearly.", answer)
+    return Receipt(Outcome.DELIVERED, f"The remote changed {remote_id}.", remote_id, answer.evidence)
 
 
 def _retracted(answer: Response) -> Receipt:

@@ -76,6 +76,7 @@ class ItemsHarness(Harness):
     resource = "items"
     declares = frozenset(Capability) - {Capability.CORRECT}
     dedupes: ClassVar[bool] = True
+    reads = True
 
     def __enter__(self) -> Self:
         self.remote = Items(dedupes=self.dedupes)
@@ -116,7 +117,7 @@ class ItemsHarness(Harness):
         return {"name": text, "price": 1.5, "tags": ["é", "b"], "more": {"z": None, "a": True}}
 
     def behave(self, verb: Verb, behaviour: Behaviour) -> None:
-        self.remote.behave(verb, behaviour)
+        self.remote.behave(Verb.VERIFY if verb is Verb.READ else verb, behaviour)  # one and the same request
 
     def requests(self) -> int:
         return len(self.remote.asked)
@@ -143,6 +144,7 @@ class BareHarness(ItemsHarness):
     correcting_operation = ""
     declares = frozenset()
     dedupes = False
+    reads = False
 
     @property
     def settings(self) -> Settings:
