@@ -57,6 +57,7 @@ def run(
             lambda target_id: send_one(target_id, actor=actor, owner=owner, clock=clock),
             concurrency=concurrency,
             progress=progress,
+            should_stop=should_stop,
         )
         counts.update(beat)
         if all(word in IDLE_WORDS for word in beat):

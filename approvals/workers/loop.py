@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import connections
 
 from approvals.domain.errors import Unavailable
-from approvals.workers import dispatch, drain, reconcile, sweep
+from approvals.workers import dispatch, drain, pool, reconcile, sweep
 from approvals.workers.counts import Counts
 
 log = logging.getLogger(__name__)
@@ -61,6 +61,7 @@ def forever(
 
 
 def _keep_going(cadence: Cadence, stop: threading.Event, report: Callable[[str, Counts], None] | None) -> None:
+    pool.leave_signals_to_the_main_thread()
     failures = 0
     while not stop.is_set():
         started = time.monotonic()

