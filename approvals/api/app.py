@@ -9,7 +9,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from approvals.api import caller, problems, reading
-from approvals.api.views import approvals, channels, drafts, history, later, whoami
+from approvals.api.views import approvals, channels, deliveries, drafts, history, later, whoami
 from approvals.domain.errors import InvalidPayload, NotFound, Refusal, Unauthenticated, Unavailable
 
 log = logging.getLogger(__name__)
@@ -30,8 +30,8 @@ api = NinjaAPI(
     auth=caller.Bearer(),
     parser=reading.StrictParser(),
 )
-for router in (whoami.router, channels.router, drafts.router, history.router, approvals.router, later.router):
-    api.add_router("", router)
+for calls in (whoami, channels, drafts, deliveries, history, approvals, later):
+    api.add_router("", calls.router)
 
 
 @api.exception_handler(Exception)

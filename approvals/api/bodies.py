@@ -1,11 +1,26 @@
 """What the API takes, as types: closed and strict, so nothing is guessed and nothing is ignored."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 _PAYLOAD = Field(description="What goes out, as a JSON object; hashed and sent exactly as canonical JSON (RFC 8785).")
 _CONTEXT = Field(None, description="What reviewers should know (any JSON); shown apart, never hashed, never sent.")
+
+
+def _named(value: Any) -> Any:
+    """Lets a number or a reference through, with one fault for everything else."""
+    if isinstance(value, bool) or not isinstance(value, int | str | None) or value == "":
+        raise PydanticCustomError("draft_name", "Name a draft by its number or its reference, like RR-1042")
+    return value
+
+
+DraftName = Annotated[
+    Any,
+    BeforeValidator(_named),
+    WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string", "minLength": 1}, {"type": "null"}]}),
+]
 
 
 class Body(BaseModel):
@@ -27,7 +42,9 @@ class ProposeBody(Body):
     context: Any = _CONTEXT
     submit: bool = True
     acts_for: str | None = Field(None, description="Agents only: the person this is for, if not the token's own.")
-    corrects: int | None = Field(None, description="The published draft that this one replaces.")
+    corrects: DraftName = Field(
+        None, description="The published draft that this one replaces, by its number or reference."
+    )
     not_before: str | None = Field(
         None,
         description="Not sent before this time: RFC 3339 with an offset, within a year.",

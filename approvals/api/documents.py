@@ -201,6 +201,7 @@ class Rehearsal(Document):
     operation: str
     digest: str
     canonical_bytes: int
+    corrects: int | None
     duplicate_of: int | None
     warnings: list["WarningDocument"]
 

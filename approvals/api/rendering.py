@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from approvals.api import links
+from approvals.api import links, offers
 from approvals.api.documents import (
     ApprovalBrief,
     ApprovalDocument,
@@ -72,7 +72,7 @@ def draft(
         retraction=_delivery(retraction),
         corrects=row.corrects_id,
         corrected_by=row.corrected_by_id,  # type: ignore[attr-defined]
-        links=_draft_links(row),
+        links=_draft_links(row) | offers.of(row, approval, write, retraction, now),
         **more,
     )
 
@@ -261,7 +261,8 @@ def _draft_links(row: Draft) -> dict[str, str]:
     }
     if row.approval_id:
         found |= {"approval": links.approval(row.approval_id), "claim": links.claim(row.approval_id)}
-    return found
+    others = {"corrects": row.corrects_id, "corrected_by": row.corrected_by_id}  # type: ignore[attr-defined]
+    return found | {name: links.draft(other) for name, other in others.items() if other is not None}
 
 
 def _approval_links(row: Approval) -> dict[str, str]:

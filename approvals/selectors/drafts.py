@@ -12,8 +12,8 @@ from django.db.models import F, OuterRef, Prefetch, Q, QuerySet, Subquery
 from approvals.domain.actor import Actor
 from approvals.domain.errors import NotFound
 from approvals.domain.gate import is_expired
-from approvals.domain.states import DRAFT, ApprovalState, DraftState
-from approvals.models import Approval, AuditEvent, Decision, Draft, Revision
+from approvals.domain.states import DRAFT, ApprovalState, DeliveryState, DraftState
+from approvals.models import Approval, AuditEvent, Decision, Delivery, Draft, Revision
 from approvals.permissions import Verb, require
 from approvals.selectors.rooms import is_storable, readable_ids
 
@@ -149,14 +149,15 @@ def approval_state_at(approval: Approval, now: datetime) -> ApprovalState:
 
 def _whole(drafts: QuerySet[Draft]) -> QuerySet[Draft]:
     approvals = Approval.objects.prefetch_related(Prefetch("decisions", queryset=_decisions()))
-    corrections = Draft.objects.filter(corrects_id=OuterRef("pk")).order_by("-id").values("id")[:1]
+    published = Delivery.objects.filter(kind=Delivery.Kind.WRITE, state=DeliveryState.DELIVERED)
+    corrections = published.filter(draft__corrects_id=OuterRef("pk")).order_by("-delivered_at").values("draft_id")[:1]
     return (
         drafts.select_related("room", "channel", "target", "author", "acts_for", "approval")
         .annotate(corrected_by_id=Subquery(corrections))
         .prefetch_related(
             Prefetch("revisions", queryset=Revision.objects.filter(number=F("draft__version"))),
             Prefetch("approvals", queryset=approvals),
-            "deliveries",
+            Prefetch("deliveries", queryset=Delivery.objects.select_related("config__channel")),
         )
     )
 

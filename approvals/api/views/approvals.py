@@ -6,9 +6,9 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from approvals.api import answers, caller, headers, reading, rendering
+from approvals.api import answers, caller, headers, reading, rendering, statuses
 from approvals.api.bodies import DecideBody, EmptyBody, ReasonBody
-from approvals.api.documents import ApprovalDocument, Claim, DecidedDraft, DraftDocument, Problem
+from approvals.api.documents import ApprovalDocument, Claim, DecidedDraft
 from approvals.api.observing import expire_if_late
 from approvals.domain.gate import Verdict
 from approvals.models import Approval
@@ -22,13 +22,11 @@ from approvals.services import signing
 from approvals.services.decide import Shown
 
 router = Router(tags=["approvals"])
-PROBLEMS = dict.fromkeys((401, 403, 404, 422), Problem)
-MOVES = {200: DraftDocument, 409: Problem, **PROBLEMS}
 JWT = "application/jwt"
 CLAIM_TYPE = "approval-claim+jwt"
 
 
-@router.get("/approvals/{uuid:approval_id}", response={200: ApprovalDocument, **PROBLEMS}, summary="An approval")
+@router.get("/approvals/{uuid:approval_id}", response={200: ApprovalDocument, **statuses.READS}, summary="An approval")
 def read_approval(request: HttpRequest, approval_id: UUID) -> HttpResponse:
     reading.only(request)
     return answers.of_document(rendering.approval(_observed(request, approval_id), database_now()))
@@ -36,7 +34,7 @@ def read_approval(request: HttpRequest, approval_id: UUID) -> HttpResponse:
 
 @router.get(
     "/approvals/{uuid:approval_id}/claim",
-    response={200: Claim, 503: Problem, **PROBLEMS},
+    response={200: Claim, **statuses.READS},
     summary="The approval claim: facts for other services",
 )
 def read_claim(request: HttpRequest, approval_id: UUID) -> HttpResponse:
@@ -53,12 +51,13 @@ def read_claim(request: HttpRequest, approval_id: UUID) -> HttpResponse:
 
 @router.post(
     "/approvals/{uuid:approval_id}/decisions",
-    response={200: DecidedDraft, 409: Problem, **PROBLEMS},
+    response={200: DecidedDraft, **statuses.DECIDES},
     summary="Decide on exactly what was shown",
     openapi_extra=headers.KEYED,
 )
 @answers.replayable(Verb.DECIDE)
 def decide(request: HttpRequest, approval_id: UUID, body: DecideBody) -> HttpResponse:
+    reading.only(request)
     decided = deciding.decide(
         actor=caller.of(request),
         clock=database_now,
@@ -72,7 +71,7 @@ def decide(request: HttpRequest, approval_id: UUID, body: DecideBody) -> HttpRes
 
 @router.post(
     "/approvals/{uuid:approval_id}/decisions/take-back",
-    response=MOVES,
+    response=statuses.MOVES,
     summary="Take your own decision back",
     openapi_extra=headers.KEYED,
 )
@@ -83,7 +82,10 @@ def take_back(request: HttpRequest, approval_id: UUID, body: EmptyBody | None = 
 
 
 @router.post(
-    "/approvals/{uuid:approval_id}/revoke", response=MOVES, summary="Take an approval away", openapi_extra=headers.KEYED
+    "/approvals/{uuid:approval_id}/revoke",
+    response=statuses.MOVES,
+    summary="Take an approval away",
+    openapi_extra=headers.KEYED,
 )
 @answers.replayable(Verb.REVOKE)
 def revoke(request: HttpRequest, approval_id: UUID, body: ReasonBody) -> HttpResponse:
@@ -92,6 +94,7 @@ def revoke(request: HttpRequest, approval_id: UUID, body: ReasonBody) -> HttpRes
 
 
 def _verb(request: HttpRequest, approval_id: UUID) -> dict[str, Any]:
+    reading.only(request)
     key = reading.idempotency_key(request)
     return {"actor": caller.of(request), "clock": database_now, "approval_id": approval_id, "key": key}
 

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from approvals.api import answers, caller, reading
+from approvals.api import answers, caller, reading, statuses
 from approvals.api.bodies import EmptyBody, ReasonBody
 from approvals.api.documents import (
     ChannelDocument,
@@ -12,7 +12,6 @@ from approvals.api.documents import (
     OperationDocument,
     Paused,
     PolicyDocument,
-    Problem,
     RequirementDocument,
 )
 from approvals.api.views.whoami import paused
@@ -25,8 +24,8 @@ from approvals.services import pause, rendering
 from approvals.services.intent import LONGEST_WAIT
 
 router = Router(tags=["rooms and channels"])
-READS = {200: Channels, 401: Problem, 404: Problem}
-PAUSES = {200: Paused, 401: Problem, 403: Problem, 404: Problem, 422: Problem}
+READS = {200: Channels, **statuses.READS}
+PAUSES = {200: Paused, **statuses.WRITES}
 LIMITS = Limits(
     request_bytes=strict_json.MAX_RAW_BYTES,
     canonical_bytes=binding.MAX_CANONICAL_BYTES,

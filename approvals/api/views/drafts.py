@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from ninja import Router
 
-from approvals.api import answers, caller, headers, reading, rehearsal, rendering, waiting
+from approvals.api import answers, caller, headers, reading, rehearsal, rendering, statuses, waiting
 from approvals.api.bodies import EmptyBody, ProposeBody, ReasonBody, ReviseBody, SubmitBody
 from approvals.api.documents import DraftDocument, Page, Problem, Rehearsal, SavedDraft
 from approvals.api.observing import expire_if_late
@@ -23,10 +23,8 @@ from approvals.services.revise import Changes
 
 router = Router(tags=["drafts"])
 CURSOR = "drafts"
-PROBLEMS = dict.fromkeys((401, 403, 404, 422), Problem)
-MOVES = {200: DraftDocument, 409: Problem, **PROBLEMS}
-PROPOSED = {200: Rehearsal, 201: DraftDocument, 409: Problem, 413: Problem, **PROBLEMS}
-SAVED = {200: SavedDraft, 409: Problem, 413: Problem, 428: Problem, **PROBLEMS}
+PROPOSED = {200: Rehearsal, 201: DraftDocument, **statuses.DECIDES}
+SAVED = {200: SavedDraft, 428: Problem, **statuses.DECIDES}
 
 
 @router.post("/drafts", response=PROPOSED, summary="Propose; with ?dry_run=1 only check", openapi_extra=headers.KEYED)
@@ -46,7 +44,9 @@ def propose(request: HttpRequest, body: ProposeBody, dry_run: bool = False) -> H
     return answers.now_of(request, draft.pk, status=201)
 
 
-@router.get("/drafts", response={200: Page[DraftDocument], **PROBLEMS}, summary="Drafts you may see, newest first")
+@router.get(
+    "/drafts", response={200: Page[DraftDocument], **statuses.READS}, summary="Drafts you may see, newest first"
+)
 def list_drafts(
     request: HttpRequest,
     room: str | None = None,
@@ -67,7 +67,7 @@ def list_drafts(
 
 @router.get(
     "/drafts/{int:draft_id}",
-    response={200: DraftDocument, 304: None, **PROBLEMS},
+    response={200: DraftDocument, 304: None, **statuses.READS},
     summary="A draft; with If-None-Match and ?wait= its next change",
     openapi_extra=headers.IF_NONE_MATCH,
 )
@@ -91,6 +91,7 @@ def read(request: HttpRequest, draft_id: int, wait: Seconds = 0) -> HttpResponse
     openapi_extra=headers.IF_MATCH,
 )
 def save(request: HttpRequest, draft_id: int, body: ReviseBody) -> HttpResponse:
+    reading.only(request)
     actor = caller.of(request)
     fields = {name: getattr(body, name) for name in body.model_fields_set if name != "submit"}
     saved = revising.revise(
@@ -106,7 +107,7 @@ def save(request: HttpRequest, draft_id: int, body: ReviseBody) -> HttpResponse:
 
 @router.post(
     "/drafts/{int:draft_id}/submit",
-    response=MOVES,
+    response=statuses.MOVES,
     summary="Bring the newest revision before the room",
     openapi_extra=headers.KEYED,
 )
@@ -118,7 +119,10 @@ def submit(request: HttpRequest, draft_id: int, body: SubmitBody | None = None) 
 
 
 @router.post(
-    "/drafts/{int:draft_id}/withdraw", response=MOVES, summary="Take a draft off the table", openapi_extra=headers.KEYED
+    "/drafts/{int:draft_id}/withdraw",
+    response=statuses.MOVES,
+    summary="Take a draft off the table",
+    openapi_extra=headers.KEYED,
 )
 @answers.replayable(Verb.WITHDRAW)
 def withdraw(request: HttpRequest, draft_id: int, body: ReasonBody) -> HttpResponse:
@@ -128,7 +132,7 @@ def withdraw(request: HttpRequest, draft_id: int, body: ReasonBody) -> HttpRespo
 
 @router.post(
     "/drafts/{int:draft_id}/dispatch",
-    response=MOVES,
+    response=statuses.MOVES,
     summary="Send an approved draft of a manual channel",
     openapi_extra=headers.KEYED,
 )
@@ -139,6 +143,7 @@ def dispatch(request: HttpRequest, draft_id: int, body: EmptyBody | None = None)
 
 
 def _verb(request: HttpRequest, draft_id: int) -> dict[str, Any]:
+    reading.only(request)
     key = reading.idempotency_key(request)
     return {"actor": caller.of(request), "clock": database_now, "draft_id": draft_id, "key": key}
 

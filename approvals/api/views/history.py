@@ -6,19 +6,18 @@ import hashlib
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from approvals.api import answers, caller, reading, rendering
-from approvals.api.documents import EventDocument, Page, Problem, RevisionDocument
+from approvals.api import answers, caller, reading, rendering, statuses
+from approvals.api.documents import EventDocument, Page, RevisionDocument
 from approvals.api.reading import Limit
 from approvals.selectors import drafts
 
 router = Router(tags=["history"])
 CURSOR = "events"
-PROBLEMS = dict.fromkeys((401, 403, 404, 422), Problem)
 
 
 @router.get(
     "/drafts/{int:draft_id}/revisions/{int:number}",
-    response={200: RevisionDocument, **PROBLEMS},
+    response={200: RevisionDocument, **statuses.READS},
     summary="One immutable revision",
 )
 def read_revision(request: HttpRequest, draft_id: int, number: int) -> HttpResponse:
@@ -28,7 +27,7 @@ def read_revision(request: HttpRequest, draft_id: int, number: int) -> HttpRespo
 
 @router.get(
     "/drafts/{int:draft_id}/revisions/{int:number}/canonical",
-    response={200: dict, **PROBLEMS},
+    response={200: dict, **statuses.READS},
     summary="The exact bytes that are hashed and approved",
 )
 def read_canonical(request: HttpRequest, draft_id: int, number: int) -> HttpResponse:
@@ -41,7 +40,7 @@ def read_canonical(request: HttpRequest, draft_id: int, number: int) -> HttpResp
 
 @router.get(
     "/drafts/{int:draft_id}/events",
-    response={200: Page[EventDocument], **PROBLEMS},
+    response={200: Page[EventDocument], **statuses.READS},
     summary="A draft's history, oldest first",
 )
 def list_events(request: HttpRequest, draft_id: int, cursor: str | None = None, limit: Limit = 50) -> HttpResponse:

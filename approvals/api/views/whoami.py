@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
-from approvals.api import answers, caller, reading
-from approvals.api.documents import Me, Page, PausedDocument, Problem, RoomDocument
+from approvals.api import answers, caller, reading, statuses
+from approvals.api.documents import Me, Page, PausedDocument, RoomDocument
 from approvals.domain.actor import Actor
 from approvals.models import Channel, Membership, Room, User
 from approvals.selectors import rooms
@@ -12,7 +12,7 @@ from approvals.selectors import rooms
 router = Router(tags=["who and where"])
 
 
-@router.get("/me", response={200: Me, 401: Problem}, summary="Who the token speaks for")
+@router.get("/me", response={200: Me, **statuses.ANY}, summary="Who the token speaks for")
 def me(request: HttpRequest) -> HttpResponse:
     reading.only(request)
     actor = caller.of(request)
@@ -20,7 +20,7 @@ def me(request: HttpRequest) -> HttpResponse:
     return answers.of_document(Me(name=actor.name, kind=actor.kind, scopes=scopes, acts_for=_persons(actor)))
 
 
-@router.get("/rooms", response={200: Page[RoomDocument], 401: Problem}, summary="The rooms you are in")
+@router.get("/rooms", response={200: Page[RoomDocument], **statuses.ANY}, summary="The rooms you are in")
 def list_rooms(request: HttpRequest) -> HttpResponse:
     reading.only(request)
     items = [_room(member) for member in rooms.memberships(caller.of(request))]
