@@ -73,7 +73,7 @@ class Response:
         if not self.complete:
             raise ValueError("The answer was cut off.")
         try:
-            return json.loads(self.body.decode(), parse_constant=_no_constant)
+            return json.loads(self.body.decode(), parse_constant=_no_constant, object_pairs_hook=_no_repeats)
         except RecursionError as exc:
             raise ValueError("The answer nests too deep.") from exc
 
@@ -115,3 +115,11 @@ def storable(value: Any) -> Any:
 
 def _no_constant(text: str) -> Any:
     raise ValueError(f"{text} is not JSON.")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key given twice means what its reader likes: no answer to build on."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("A key stands twice in one object.")
+    return found

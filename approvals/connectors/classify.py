@@ -20,6 +20,7 @@ _GONE = (404, 410)
 _NOT_ALLOWED = (401, 403)
 _LATER = (425, 429)
 _IN_DOUBT = (408, 409)
+_FAILED = ("error", "fail", "failed", "failure")  # a `status`, as in JSend
 _PAUSING = (Fault.CERTIFICATE, Fault.ADDRESS, Fault.SECRET)  # no retry mends them; a person has to
 
 FindId = Callable[[Any], object]
@@ -56,10 +57,11 @@ def usable_id(value: object) -> str | None:
 
 
 def says_error(document: Any) -> bool:
-    """Whether a document of a 2xx nevertheless reports a failure."""
+    """Whether a document of a 2xx nevertheless reports a failure, in one of the usual ways."""
     if not isinstance(document, dict):
         return False
     failed = document.get("ok") is False or document.get("success") is False
+    failed = failed or str(document.get("status")).lower() in _FAILED
     return failed or bool(document.get("error")) or bool(document.get("errors"))
 
 

@@ -200,7 +200,8 @@ class Outbound:
             async with response:
                 found = {name.lower(): value for name, value in response.headers.items()}
                 content, complete = await _read(response, limit, until)
-                current.get().reached(Phase.ANSWERED)
+                if complete:
+                    current.get().reached(Phase.ANSWERED)
                 return response.status, found, content, complete
         finally:
             if session is not self._kept:
