@@ -9,7 +9,6 @@ from approvals.connectors.smtp import message
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 _TEXT = {"type": "string", "minLength": 1}
 _NAME_OR_ADDRESS = r"^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$"
-_ONE_LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]+$"
 
 CONFIG_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -18,7 +17,7 @@ CONFIG_SCHEMA: dict[str, Any] = {
         "port": {"type": "integer", "minimum": 1, "maximum": 65535},
         "security": {"enum": list(PORTS)},  # starttls unless said otherwise
         "sender": _TEXT,
-        "sender_name": {"type": "string", "maxLength": 120, "pattern": _ONE_LINE},
+        "sender_name": {**_TEXT, "maxLength": 120},
         "domain": _TEXT,  # of the Message-ID and the greeting; the sender's unless said otherwise
         "recipient_domains": {"type": "array", "items": _TEXT, "minItems": 1},
         "headers": {"type": "array", "items": _TEXT},  # what payloads may set besides the subject
@@ -77,6 +76,8 @@ def _check_names(settings: Settings) -> None:
     config = settings.config
     if not message.is_address(config["sender"]):
         raise ConfigError("/config/sender", "Give one plain address, like reviews@example.org.")
+    if not message.is_one_line(config.get("sender_name", "")):
+        raise ConfigError("/config/sender_name", "This is one line: no line ends or other control characters.")
     if "domain" in config and not message.is_domain(config["domain"]):
         raise ConfigError("/config/domain", "Give a domain, like example.org.")
     for index, domain in enumerate(config.get("recipient_domains", [])):

@@ -24,7 +24,7 @@ _ADDRESS = re.compile(rf"(?=.{{1,64}}@)(?:{_LOCAL})@(?:{_DOMAIN})")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")  # printable ASCII, no blank at either end
 _PLAIN_PHRASE = re.compile(r"[A-Za-z0-9]{1,60}(?: [A-Za-z0-9]{1,60})*")
-_HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,60}")
+_HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
 _WORDS = re.compile(r"(?!.*=\?)[!-~]+(?: [!-~]+)*")
 _IDS = re.compile(r"<[!-;=?-~]+>(?: <[!-;=?-~]+>)*")
 
@@ -32,8 +32,7 @@ MAX_DOMAIN = 253
 MAX_SUBJECT = 500  # characters
 MAX_HEADER = 2000
 MAX_WORD = 900  # a line may have 998 (RFC 5322, 2.1.1) and is folded only at blanks
-LINE = 76  # of a header, where it can be folded
-_WORD_BYTES = 45  # in one encoded word of at most 75 characters (RFC 2047, 2)
+LINE = 76  # of a header, where it can be folded, and of encoded words always (RFC 2047, 2)
 
 MADE_HERE = frozenset({"date", "from", "to", "subject", "message-id", "mime-version"})
 _ROUTING = frozenset({"cc", "bcc", "sender", "return-path", "received", "delivered-to", "apparently-to"})
@@ -49,6 +48,10 @@ def is_domain(text: str) -> bool:
 def is_address(text: str) -> bool:
     """Whether this is one plain address like ada@example.org."""
     return _ADDRESS.fullmatch(text) is not None and is_domain(domain_of(text))
+
+
+def is_one_line(text: str) -> bool:
+    return _CONTROL.search(text) is None
 
 
 def domain_of(address: str) -> str:
@@ -128,7 +131,7 @@ def _from(settings: Settings) -> str:
     sender, name = settings.config["sender"], settings.config.get("sender_name", "")
     if not name:
         return _folded("From", sender)
-    phrase = name if _PLAIN_PHRASE.fullmatch(name) else _encoded_words(name)
+    phrase = name if _PLAIN_PHRASE.fullmatch(name) else _encoded_words(name, "From")
     return _folded("From", f"{phrase} <{sender}>")
 
 
@@ -168,7 +171,7 @@ def _header_text(value: Any, *path: str, most: int) -> str:
     pointer = pointers.build(["payload", *path])
     if not isinstance(value, str) or not value.strip():
         raise InvalidPayload("Give a text that is not empty.", pointer=pointer)
-    if _CONTROL.search(value):
+    if not is_one_line(value):
         raise InvalidPayload("This is one line: no line ends, tabs or other control characters.", pointer=pointer)
     if len(value) > most:
         raise InvalidPayload(f"At most {most} characters fit here.", pointer=pointer)
@@ -183,26 +186,32 @@ def _unstructured(name: str, value: str) -> str:
     line = f"{name}: {value}"
     if _PLAIN.fullmatch(value) and "=?" not in value and len(line) <= LINE:
         return line
-    return _folded(name, _encoded_words(value))
+    return _folded(name, _encoded_words(value, name))
 
 
 def _folded(name: str, value: str) -> str:
-    """A value of ASCII words, on as many lines as it needs; a blank stays before each line's first word."""
-    lines = [f"{name}:"]
-    for word in value.split(" "):
-        if len(lines[-1]) + 1 + len(word) > LINE and lines[-1].strip():
+    """A value of ASCII words, on as many lines as it needs.
+
+    The first word stays beside the name: some readers take a line end there for a blank of the value.
+    """
+    first, *rest = value.split(" ")
+    lines = [f"{name}: {first}"]
+    for word in rest:
+        if len(lines[-1]) + 1 + len(word) > LINE:
             lines.append("")
         lines[-1] += f" {word}"
     return "\r\n".join(lines)
 
 
-def _encoded_words(text: str) -> str:
+def _encoded_words(text: str, name: str) -> str:
     """RFC 2047, base64, no character split. The blanks between the words are no part of the text (6.2)."""
+    room = LINE - len(f"{name}: ")
     chunks = [b""]
     for character in text:
         raw = character.encode()
-        if len(chunks[-1]) + len(raw) > _WORD_BYTES:
+        if len(chunks[-1]) + len(raw) > (room - len("=?utf-8?b??=")) // 4 * 3:
             chunks.append(b"")
+            room = LINE - 1
         chunks[-1] += raw
     return " ".join(f"=?utf-8?b?{base64.b64encode(chunk).decode()}?=" for chunk in chunks)
 

@@ -35,8 +35,8 @@ def mail_settings(port: int = 587, *, secret: str = "", **config: Any) -> Settin
     )
 
 
-def mail_job(settings: Settings, *, to: str = TO, begun_at: datetime | None = BEGUN, **payload: Any) -> Job:
-    target = TargetRef("smtp", "office", to)
+def mail_job(settings: Settings, *, resource: str = TO, begun_at: datetime | None = BEGUN, **payload: Any) -> Job:
+    target = TargetRef("smtp", "office", resource)
     binding = bind(operation="mail.send", target=target, payload={**PAYLOAD, **payload})
     request = SmtpConnector(Outbound(allow_private=True)).render(binding, DELIVERY, settings)
     return Job(request, binding, DELIVERY, settings, "mail.send", begun_at=begun_at)
@@ -62,7 +62,7 @@ def post() -> Callable[..., Receipt]:
     ) -> Receipt:
         settings = mail_settings(port, secret="MAIL" if login else "", **config)
         connector = SmtpConnector(Outbound(allow_private=True, environ=environ_for(port)))
-        return asyncio.run(connector.send(mail_job(settings, to=to, text=text), deadline or Deadline(10)))
+        return asyncio.run(connector.send(mail_job(settings, resource=to, text=text), deadline or Deadline(10)))
 
     return send
 

@@ -61,6 +61,7 @@ class Server:
     def __init__(self, mailbox: Mailbox | None = None, **options: Any) -> None:
         self.mailbox = mailbox or Mailbox()
         self.logins: list[LoginPassword] = []
+        self.password = PASSWORD
         if options.pop("asks_for_login", False):
             options |= {"authenticator": self._let_in, "auth_required": True}
         tls = options.pop("tls", None)
@@ -70,7 +71,7 @@ class Server:
 
     def _let_in(self, _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, given: Any) -> AuthResult:
         self.logins.append(given)
-        right = (given.login, given.password) == (USER.encode(), PASSWORD.encode())
+        right = (given.login, given.password) == (USER.encode(), self.password.encode())
         return AuthResult(success=right, handled=right)
 
     def __enter__(self) -> Self:
@@ -94,6 +95,7 @@ class Scripted:
     ) -> None:
         self.steps: dict[str, Any] = {**_HEALTHY, **steps}
         self.tls = tls
+        self.greeted = 0  # connections
         self.heard: list[str] = []
         self.contents: list[bytes] = []  # each ended by its dot
         self.cut_off: list[bytes] = []  # those that were not
@@ -170,13 +172,15 @@ class _Handler(socketserver.BaseRequestHandler):
     server: _Server
 
     def handle(self) -> None:
+        self.connection = self.request
         try:
             self._converse(self.server.scripted)
         finally:
+            self.connection.close()
             self.server.scripted.finished.release()
 
     def _converse(self, scripted: Scripted) -> None:
-        self.connection = self.request
+        scripted.greeted += 1
         scripted.act("greeting", self.connection)
         while line := self._line():
             scripted.heard.append(line)

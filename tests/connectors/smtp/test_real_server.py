@@ -115,9 +115,9 @@ def test_a_certificate_that_nobody_vouches_for_pauses_the_channel(post, tls, sec
     assert (receipt.outcome, receipt.pause, receipt.evidence["phase"]) == ("not_sent", True, "tls")
 
 
-def test_a_wrong_password_pauses_the_channel(post, tls, trusted, monkeypatch):
-    monkeypatch.setattr("tests.connectors.smtp.servers.PASSWORD", "another")
+def test_a_wrong_password_pauses_the_channel(post, tls, trusted):
     with Server(tls_context=tls, asks_for_login=True) as server:
+        server.password = "another"
         receipt = post(server.port, security="starttls", login=True)
     assert (receipt.outcome, receipt.pause, receipt.evidence["phase"]) == ("not_sent", True, "auth")
 
