@@ -93,6 +93,7 @@ def deliver(
     if not is_retraction(delivery):
         draft.deliver()
         draft.reason = ""
+        _tell_original(draft)
     elif delivery.next_check_at is None and draft.state == DraftState.RETRACTING:
         draft.lose_retraction()
         draft.reason = "The remote accepted it, but this channel cannot read back whether it is gone."
@@ -195,6 +196,11 @@ def _first_read_back(delivery: Delivery, now: datetime) -> datetime | None:
     if Capability.VERIFY not in rendering.capabilities(delivery.config, delivery.draft.operation):
         return None
     return now + timedelta(seconds=settings.REVIEWROOM_ABSENT_GRACE_SECONDS)
+
+
+def _tell_original(draft: Draft) -> None:
+    """Counts a change of the draft that this one corrects: from now on it reads as corrected."""
+    Draft.objects.filter(pk=draft.corrects_id).update(seq=F("seq") + 1)
 
 
 def _grow(delivery: Delivery, now: datetime) -> int | None:

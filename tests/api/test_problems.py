@@ -1,5 +1,6 @@
 """Problem documents: their form, every code, and what a conflict carries."""
 
+import json
 from uuid import uuid4
 
 import pytest
@@ -196,9 +197,10 @@ def test_duplicate_names_the_other(api):
     assert problem["other"]["draft"] == problem["current"]["draft"] == first["id"]
 
 
-def test_a_conflict_without_a_draft_carries_an_empty_current(api):
-    problem = refused(api.propose(corrects=1), 409, "unsupported")
-    assert set(problem["current"].values()) == {None}
+def test_a_conflict_without_a_draft_carries_an_empty_current(rf):
+    refusal = errors.OpenDraftExists()  # the other draft is in a room that is not the caller's
+    answer = problems.of_refusal(rf.post("/v1/drafts"), refusal)
+    assert (answer.status_code, set(json.loads(answer.content)["current"].values())) == (409, {None})
 
 
 def test_paused(api, story):
