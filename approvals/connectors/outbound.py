@@ -41,6 +41,7 @@ class _Request(ClientRequest):
     async def send(self, conn: Connection) -> ClientResponse:
         call = current.get()
         call.is_ready()
+        call.transport = conn.transport
         call.check_clock()
         call.sent = call.sent or not call.has_body
         response = await super().send(conn)
@@ -204,6 +205,7 @@ class Outbound:
                     current.get().reached(Phase.ANSWERED)
                 return response.status, found, content, complete
         finally:
+            current.get().abandon()
             if session is not self._kept:
                 await session.close()
 

@@ -1,5 +1,6 @@
 """How far one call came, how long each phase took, and what a failure on the way means."""
 
+import asyncio
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ class Call:
     sent: bool = False
     refused_address: str = ""
     under_way: Fault = Fault.CONNECT  # what a failure before the first byte would be
+    transport: asyncio.Transport | None = None
     _dialled: bool = False
     _begun: float = field(default_factory=time.monotonic)
     _took: dict[Phase, float] = field(default_factory=dict)  # seconds
@@ -72,6 +74,11 @@ class Call:
         """Say that the request can be written. A kept connection was neither made nor secured by this call."""
         if self._dialled:
             self.reached(Phase.TLS if self.under_way is Fault.TLS else Phase.CONNECT)
+
+    def abandon(self) -> None:
+        """Let nothing more leave for a call that got no whole answer: closing alone would still write what waits."""
+        if self.transport is not None and Phase.ANSWERED not in self._took:
+            self.transport.abort()
 
     def check_clock(self) -> None:
         if self.deadline.too_late:

@@ -1,5 +1,7 @@
 """How far a call came, told apart on real sockets: before the first byte nothing happened, after it nobody knows."""
 
+import asyncio
+import contextlib
 import gzip
 import json
 import socket
@@ -21,6 +23,7 @@ from approvals.connectors.answers import Failure, Fault, Response
 from approvals.connectors.base import Deadline
 from approvals.connectors.outbound import Outbound
 from tests.connectors.remote import Remote, closed_port, hang, hang_up, raw, reply, reset
+from tests.support.processes import until
 
 WHOLE = '{"id": "41"}'
 BIG = b"x" * 900_000  # more than the buffers of `Narrow` hold
@@ -222,6 +225,29 @@ def test_a_body_that_nobody_reads(call):
         failure = call(f"http://127.0.0.1:{port}", body=BIG, seconds=0.3)
     over.set()
     assert (failure.fault, set(failure.timing)) == (Fault.LOST, {"connect", "total"})
+
+
+def test_nothing_more_leaves_once_the_deadline_has_passed(run):
+    """Closing a connection would first write what still waits to be written."""
+    over, arrived = threading.Event(), []
+
+    def read_late(connection):
+        over.wait(5)
+        with contextlib.suppress(ConnectionResetError):
+            while chunk := connection.recv(65536):
+                arrived.append(len(chunk))
+        arrived.append(0)
+
+    async def call_and_live_on(port):
+        url = f"http://127.0.0.1:{port}"
+        await Narrow(allow_private=True).call("POST", url, Deadline(0.3), body=BIG)
+        over.set()
+        await asyncio.to_thread(until, lambda: arrived and arrived[-1] == 0)
+
+    listener, port = accepting(read_late)
+    with listener:
+        run(call_and_live_on(port))
+    assert sum(arrived) < len(BIG)
 
 
 def test_an_answer_that_never_comes(call):
