@@ -35,7 +35,7 @@ _FIELDS = {
     "authorized_user": ("client_id", "client_secret", "refresh_token"),
     "service_account": ("client_email", "private_key"),
 }
-_HIDDEN_FIELDS = ("client_secret", "refresh_token", "private_key", "private_key_id")
+_HIDDEN_FIELDS = ("client_secret", "refresh_token", "private_key")
 _SHOWN = ("url", "status", "headers", "timing", "fault", "error")  # of a token answer; its body may hold a token
 _PASSING = frozenset({"internal_failure", "server_error", "temporarily_unavailable"})  # said with a 400 as well
 _TEXT_CHARACTERS = 300
