@@ -5,10 +5,10 @@ from typing import NoReturn
 
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
-from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from approvals.api import caller, problems, reading
+from approvals.api.contract import Contract
 from approvals.api.views import approvals, channels, deliveries, drafts, history, later, whoami
 from approvals.domain.errors import InvalidPayload, NotFound, Refusal, Unauthenticated, Unavailable
 
@@ -17,10 +17,10 @@ log = logging.getLogger(__name__)
 DESCRIPTION = """
 Propose outgoing actions, have them reviewed, learn what became of them. Every answer that is no success is a problem
 document (RFC 9457) with a stable code; every 409 carries what is current. POST calls that create or decide take an
-Idempotency-Key. Times are UTC.
+Idempotency-Key. `links` of a draft lead to what its state allows now; who may is said by the answer. Times are UTC.
 """
 
-api = NinjaAPI(
+api = Contract(
     title="Review Room",
     version="1",
     description=DESCRIPTION.strip(),

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from approvals.domain.states import DraftState
-from approvals.models import Delivery, Draft
+from approvals.models import Delivery
 from approvals.services import outcomes, retract
 from tests.api.situations import CANCEL, RESOLVE, RETRACT, RETRY, SEEN, SITUATIONS
 from tests.services import states

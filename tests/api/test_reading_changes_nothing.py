@@ -30,7 +30,7 @@ def snapshot():
     return counts, list(Draft.objects.order_by("id").values_list("id", "state", "version", "seq", "updated_at"))
 
 
-@pytest.mark.parametrize("state", ["draft", "in_review", "delivery_unknown"])
+@pytest.mark.parametrize("state", ["draft", "in_review", "delivery_unknown", "retraction_unknown"])
 def test_no_read_moves_anything(api, story, state):
     draft = states.build(story, state)
     places = {"draft": draft.pk, "approval": draft.approval_id or "00000000-0000-0000-0000-000000000000"}
@@ -60,6 +60,10 @@ def test_what_is_public_moves_nothing(api, path):
         "/v1/drafts/{draft}/submit",
         "/v1/drafts/{draft}/withdraw",
         "/v1/drafts/{draft}/dispatch",
+        "/v1/drafts/{draft}/cancel",
+        "/v1/drafts/{draft}/retry",
+        "/v1/drafts/{draft}/retract",
+        "/v1/deliveries/{approval}/resolve",
         "/v1/approvals/{approval}/decisions",
         "/v1/approvals/{approval}/decisions/take-back",
         "/v1/approvals/{approval}/revoke",
@@ -78,8 +82,8 @@ def test_action_addresses_answer_405_to_reading(api, path, method):
 @pytest.mark.parametrize("by", ["ada", "ben", "max"])
 def test_no_call_moves_an_unapproved_draft_forward(api, by):
     draft = api.propose().json()
-    for call in ("dispatch", "submit", "retry"):
-        api.post(f"/v1/drafts/{draft['id']}/{call}", by=by)
+    for call in ("dispatch", "submit", "retry", "cancel", "retract"):
+        api.post(f"/v1/drafts/{draft['id']}/{call}", {"reason": "x"} if call in ("cancel", "retract") else None, by=by)
     assert api.get(draft["links"]["self"]).json()["state"] == "in_review"
 
 

@@ -36,6 +36,7 @@ def read_approval(request: HttpRequest, approval_id: UUID) -> HttpResponse:
     "/approvals/{uuid:approval_id}/claim",
     response={200: Claim, **statuses.READS},
     summary="The approval claim: facts for other services",
+    openapi_extra={"responses": {200: {"content": {JWT: {"schema": {"type": "string"}}}}}},
 )
 def read_claim(request: HttpRequest, approval_id: UUID) -> HttpResponse:
     """Answers plain JSON or, to `Accept: application/jwt`, the same signed with a key of /.well-known/jwks.json."""
