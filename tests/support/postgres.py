@@ -45,6 +45,19 @@ class Restartable:
         self.folder = folder
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def host(self) -> str:
+        return str(self.folder)
+
+    def copy_from(self, host: str, user: str, name: str) -> None:
+        """Makes a copy, under the same name, of a database of another server."""
+        self._program("createdb", "-h", self.host, "-U", "postgres", name)
+        dump = self._program("pg_dump", "-h", host, "-U", user, "--no-owner", name)
+        self._program("psql", "-h", self.host, "-U", "postgres", "-q", "-v", "ON_ERROR_STOP=1", name, given=dump)
+
+    def _program(self, name: str, *words: str, given: bytes | None = None) -> bytes:
+        return subprocess.run([self._programs / name, *words], input=given, capture_output=True, check=True).stdout
+
     def start(self) -> None:
         data, log = self.folder / "data", self.folder / "log"
         self._process = _serve(self._programs / "postgres", "-D", data, "-k", self.folder, "-h", "", *OPTIONS, log=log)
