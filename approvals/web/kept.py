@@ -7,8 +7,8 @@ import re
 
 from django.http import HttpRequest
 
-KEPT_FIELDS = ("comment", "reason")
-TEXTS = frozenset({*KEPT_FIELDS, "title", "note", "resource", "payload"})
+KEPT_FIELDS = ("comment", "reason", "evidence")
+TEXTS = frozenset({*KEPT_FIELDS, "title", "note", "resource", "payload", "remote_id", "not_before"})
 MOST_CHARACTERS = 10_000
 MOST_DRAFTS = 20
 _DRAFT_PATH = re.compile(r"(/drafts/\d+/)")

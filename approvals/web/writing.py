@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -52,6 +53,8 @@ class Written:
     title: str = ""
     note: str = ""
     resource: str = ""
+    not_before: str = ""
+    corrects: str = ""
     version: int = 0
     submit: bool = True
     here: str = ""
@@ -73,6 +76,15 @@ class Written:
             return bindings.parse_json(self.payload_text, "/payload")
         return {line.name: _value(line) for line in self.lines if line.text or not line.omit}
 
+    def moment(self) -> datetime | None:
+        """Gives the time before which nothing is sent; the form says that it is UTC. Raises InvalidPayload."""
+        if not self.not_before.strip():
+            return None
+        try:
+            return datetime.fromisoformat(self.not_before.strip()).replace(tzinfo=UTC)
+        except ValueError as exc:
+            raise InvalidPayload("Write a day and a time, like 2026-11-30T14:00.", pointer="/not_before") from exc
+
     def with_refusal(self, refusal: Refusal) -> "Written":
         """Puts a refusal where it belongs: at its control if there is one, else over the form."""
         message = str(refusal)
@@ -86,7 +98,7 @@ class Written:
 
     def _control_at(self, pointer: str) -> str:
         place = pointer.split("/")[1:]
-        if place[:1] in (["title"], ["note"], ["resource"]):
+        if place[:1] in (["title"], ["note"], ["resource"], ["not_before"]):
             return place[0]
         if self.mode == JSON and (not place or place[0] == "payload"):
             return "payload"
@@ -129,6 +141,8 @@ def posted(data: QueryDict) -> Written:
         title=clean(data.get("title", "")),
         note=clean(data.get("note", "")),
         resource=data.get("resource", ""),
+        not_before=data.get("not_before", ""),
+        corrects=data.get("corrects", ""),
         version=numbers.whole(data.get("version", "")) or 0,
         submit=data.get("submit", "yes") != "no",
     )

@@ -101,6 +101,15 @@
     if (!isPoll(event)) notice("The server did not answer in time", KEPT);
   });
 
+  // The time before something is sent, counted down for the eye only: a live region would speak every second.
+  const span = (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`);
+  window.setInterval(() => {
+    for (const place of document.querySelectorAll("[data-countdown]")) {
+      place.until ??= performance.now() + Number(place.dataset.countdown) * 1000;
+      place.textContent = span(Math.max(0, Math.round((place.until - performance.now()) / 1000)));
+    }
+  }, 1000);
+
   // Leaving with a text that was not saved asks first.
   let isSending = false;
   document.addEventListener("submit", () => (isSending = true));

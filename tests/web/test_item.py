@@ -219,10 +219,11 @@ def test_a_read_back_that_differs_is_said_and_at_rest(story, browse):
 
 def test_a_polled_delivery_is_a_fragment_until_the_state_changes(story, browse):
     draft, tab = states.build(story, DraftState.APPROVED), browse("ben")
-    same = tab.client.get(f"/drafts/{draft.pk}/delivery?state=approved", headers={"HX-Request": "true"})
+    url = tab.open(draft).context["page"].body.poll_url
+    same = tab.client.get(url, headers={"HX-Request": "true"})
     assert text_of(same).lstrip().startswith('<div class="stack" id="delivery"')
     states.send(story)
-    moved = tab.client.get(f"/drafts/{draft.pk}/delivery?state=approved", headers={"HX-Request": "true"})
+    moved = tab.client.get(url, headers={"HX-Request": "true"})
     assert moved["HX-Retarget"] == "#item"
 
 

@@ -81,13 +81,14 @@ def _fields(old: dict[Steps, Field], new: dict[Steps, Field]) -> Iterator[FieldC
         if steps not in old:
             yield FieldChange(steps, f"added: {field.facts}", diff.whole(field.value, "ins"), field.is_long)
         elif old[steps] != field:
-            yield _changed(old[steps], field)
+            yield changed(old[steps], field)
     for steps, field in old.items():
         if steps not in new:
             yield FieldChange(steps, f"removed: {field.facts}", diff.whole(field.value, "del"), field.is_long)
 
 
-def _changed(old: Field, new: Field) -> FieldChange:
+def changed(old: Field, new: Field) -> FieldChange:
+    """Gives the way from one value of a field to the other."""
     if old.is_text and new.is_text:
         return FieldChange(new.steps, new.facts, diff.compare(old.text, new.text), old.is_long or new.is_long)
     facts = new.facts if old.is_text == new.is_text else f"was {old.facts}, is {new.facts}"

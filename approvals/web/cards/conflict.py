@@ -33,7 +33,10 @@ class Conflict:
     now: ConflictSide | None = None
     diff: Difference | None = None
     comment: str = ""
+    comment_label: str = ""
     comment_note: str = ""
+    offer_url: str = ""
+    offer_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,24 @@ TITLES = {
     "open_draft_exists": "Another open draft writes to the same target. Nothing was recorded.",
     "duplicate": "The same bytes were proposed before. Nothing was recorded.",
 }
+OF_VERBS = {
+    "superseded": "A newer approval replaced this one. Nothing was done.",
+    "revoked": "This approval was revoked already. Nothing more was done.",
+    "expired": "The time for this approval ran out. Nothing was done.",
+    "stale_view": "This page is about something else by now. Nothing was done.",
+    "target_changed": "A newer write stands at the target. Nothing was done.",
+    "wrong_state": "It is not in a state that allows this. Nothing was done.",
+    "not_eligible": "You cannot do this. Nothing was done.",
+    "unsupported": "The connector of this channel cannot do this. Nothing was done.",
+}
+"""What differs where no decision was pressed, but one of the other verbs."""
 OTHER_TITLE = "This was not recorded."
 
 
-def title(code: str) -> str:
-    return TITLES.get(code, OTHER_TITLE)
+def title(code: str, *, is_decision: bool = True) -> str:
+    """Gives the heading of a refusal: first what is so, then that nothing came of the press."""
+    special = None if is_decision else OF_VERBS.get(code)
+    return special or TITLES.get(code, OTHER_TITLE)
 
 
 def side(label: str, revision: Revision, now: datetime, *, state: str = "") -> ConflictSide:

@@ -3,26 +3,20 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from approvals.domain.binding import short
-from approvals.domain.states import ClaimState
+from approvals.domain.states import ClaimState, DeliveryState
 from approvals.models import Attempt, Delivery, DispatchClaim, Draft, Observation
 from approvals.web import words
+from approvals.web.cards import evidence
+from approvals.web.cards.evidence import Evidence
+from approvals.web.cards.facts import Fact
 from approvals.web.cards.lane import Lane
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    label: str
-    value: str
-    is_code: bool = False
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AttemptLine:
-    """One send or check. `tone` is `unknown`, `bad`, `taken`, `proved` or empty."""
+    """One send or look, or what a person recorded. `tone` is `unknown`, `bad`, `taken`, `proved` or empty."""
 
     number: int
     kind: str
@@ -31,17 +25,22 @@ class AttemptLine:
     tone: str
     outcome: str
     reason: str
-    http: str
+    status: str
     took: str
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryView:
-    """The part of the page that moves. `poll_every` is empty once nothing moves any more."""
+    """The part of the page that moves. `poll_every` is empty once nothing moves any more.
+
+    `attempts_mark` changes with the attempts, so that a table somebody reads in is left alone while it does not.
+    """
 
     lane: Lane
     updated_at: datetime
     attempts: list[AttemptLine]
+    attempts_mark: str
     summary: str
     poll_url: str
     poll_every: str
@@ -54,6 +53,13 @@ SENT = {
     Attempt.Outcome.NOT_SENT: ("clock", "", "Not sent"),
     Attempt.Outcome.UNKNOWN: ("status-delivery_unknown", "unknown", "Unknown"),
 }
+SENDING = ("status-submitting", "taken", "Sending now")
+LATE = {
+    "delivered": ("alert", "unknown", "Late: taken by the remote"),
+    "refused": ("alert", "", "Late: refused"),
+    "not_sent": ("alert", "", "Late: not sent"),
+    "unknown": ("alert", "unknown", "Late: unknown"),
+}
 SEEN = {
     ("lookup", "found"): ("tick", "taken", "Found"),
     ("lookup", "absent"): ("", "", "Not found"),
@@ -64,7 +70,34 @@ SEEN = {
     ("verify", "unknown"): ("status-delivery_unknown", "unknown", "Could not be read back"),
     ("verify", "impossible"): ("", "", "Cannot be read back"),
 }
-KINDS = {Observation.Kind.LOOKUP: "Look-up", Observation.Kind.VERIFY: "Read-back", Observation.Kind.LATE_RESULT: "Late"}
+SEEN_OF_UNDOING = {
+    **SEEN,
+    ("verify", "equal"): ("status-retraction_failed", "bad", "Still readable"),
+    ("verify", "differs"): ("status-retraction_failed", "bad", "Still readable, changed"),
+    ("verify", "gone"): ("status-retracted", "", "Read back, gone"),
+}
+RECORDED = {
+    (Delivery.Kind.WRITE, "delivered"): ("pencil", "", "Recorded: it is there"),
+    (Delivery.Kind.WRITE, "not_delivered"): ("pencil", "", "Recorded: it is not there"),
+    (Delivery.Kind.RETRACT, "delivered"): ("pencil", "", "Recorded: it is gone"),
+    (Delivery.Kind.RETRACT, "not_delivered"): ("pencil", "", "Recorded: it is still there"),
+}
+KINDS = {
+    Observation.Kind.LOOKUP: "Look-up",
+    Observation.Kind.VERIFY: "Read-back",
+    Observation.Kind.LATE_RESULT: "Late",
+    Observation.Kind.RESOLUTION: "By a person",
+}
+SENDS = ("Send", "Retract")
+RUNNING = "running"
+UNDOING_STANDS = {
+    DeliveryState.WAITING: "waits to be made",
+    DeliveryState.SENDING: "being made now",
+    DeliveryState.DELIVERED: "accepted",
+    DeliveryState.REFUSED: "refused",
+    DeliveryState.UNKNOWN: "may have arrived",
+    DeliveryState.CANCELLED: "not made: cancelled",
+}
 PHASES = {
     ClaimState.IDLE: "free",
     ClaimState.RESERVED: "reserved: a worker is about to send",
@@ -81,9 +114,14 @@ def lines(deliveries: Iterable[Delivery]) -> list[AttemptLine]:
 
 def summary(found: list[AttemptLine]) -> str:
     """Gives `1 send, 2 checks`."""
-    sends = sum(line.kind in ("Send", "Retract") for line in found)
+    sends = sum(line.kind in SENDS for line in found)
     checks = len(found) - sends
     return f"{words.plural(sends, 'send')}, {words.plural(checks, 'check')}. Times are UTC."
+
+
+def mark(found: list[AttemptLine]) -> str:
+    """Gives a short text that changes when a line is added or finished."""
+    return f"{len(found)}.{sum(line.took != RUNNING for line in found)}"
 
 
 def facts(draft: Draft, delivery: Delivery | None, size: int) -> tuple[Fact, ...]:
@@ -95,13 +133,27 @@ def facts(draft: Draft, delivery: Delivery | None, size: int) -> tuple[Fact, ...
     if delivery is None:
         return (Fact("Id", str(approval.write_id), is_code=True, note="when it is sent"), digest)
     verdict = Delivery.Verification(delivery.verification).label if delivery.verification else "not yet"
-    held = (Fact("Held", "late evidence; a look-up or a person settles it"),) if delivery.held_at else ()
     return (
         Fact("Id", str(delivery.pk), is_code=True),
         digest,
         Fact("Remote object", delivery.remote_id or "none known", is_code=bool(delivery.remote_id)),
         Fact("Read back", verdict.lower()),
-        *held,
+        *_held(delivery),
+    )
+
+
+def undoing_facts(undoing: Delivery | None) -> tuple[Fact, ...]:
+    """Gives what identifies the newest retraction, and how it stands."""
+    if undoing is None:
+        return ()
+    stands = UNDOING_STANDS[DeliveryState(undoing.state)]
+    seen = {"gone": "gone", "": "not yet"}.get(undoing.verification, "still readable")
+    return (
+        Fact("Id", str(undoing.pk), is_code=True),
+        Fact("Remote object", undoing.remote_id or "none known", is_code=bool(undoing.remote_id)),
+        Fact("Request", stands),
+        Fact("Read back", seen),
+        *_held(undoing),
     )
 
 
@@ -119,6 +171,10 @@ def claim_facts(claim: DispatchClaim, delivery: Delivery | None, now: datetime) 
     return tuple(found)
 
 
+def _held(delivery: Delivery) -> tuple[Fact, ...]:
+    return (Fact("Held", "late evidence; a look or a person settles it"),) if delivery.held_at else ()
+
+
 def _lease(claim: DispatchClaim, now: datetime) -> str:
     if claim.lease_until is None:
         return "none"
@@ -134,29 +190,35 @@ def _when(at: datetime, now: datetime) -> tuple[str, bool, str]:
 
 def _lines(delivery: Delivery) -> Iterator[AttemptLine]:
     for attempt in delivery.attempts.all():
-        yield _attempt(attempt, "Retract" if delivery.kind == Delivery.Kind.RETRACT else "Send")
+        yield _attempt(attempt, is_undoing=delivery.kind == Delivery.Kind.RETRACT)
     for seen in delivery.observations.all():
-        yield _observation(seen)
+        yield _recorded(seen, delivery) if seen.kind == Observation.Kind.RESOLUTION else _seen(seen, delivery)
 
 
-def _attempt(attempt: Attempt, kind: str) -> AttemptLine:
-    sending = ("status-submitting", "taken", "Sending now")
-    icon, tone, outcome = SENT[Attempt.Outcome(attempt.outcome)] if attempt.outcome else sending
+def _attempt(attempt: Attempt, *, is_undoing: bool) -> AttemptLine:
+    icon, tone, outcome = SENT[Attempt.Outcome(attempt.outcome)] if attempt.outcome else SENDING
+    if is_undoing and attempt.outcome == Attempt.Outcome.DELIVERED:
+        icon, tone, outcome = "status-retracting", "", "Accepted by the remote"
+    worker = (Fact("Worker", attempt.owner, note=f"epoch {attempt.epoch}"),)
     return AttemptLine(
         number=0,
-        kind=kind,
+        kind=SENDS[is_undoing],
         at=attempt.started_at,
         icon=icon,
         tone=tone,
         outcome=outcome,
         reason=attempt.reason,
-        http=_http(attempt.evidence),
+        status=evidence.status(attempt.evidence),
         took=_took(attempt.started_at, attempt.finished_at),
+        evidence=evidence.evidence(attempt.evidence, worker),
     )
 
 
-def _observation(seen: Observation) -> AttemptLine:
-    icon, tone, outcome = SEEN.get((seen.kind, seen.answer), ("alert", "unknown", seen.answer.replace("_", " ")))
+def _seen(seen: Observation, delivery: Delivery) -> AttemptLine:
+    table = SEEN_OF_UNDOING if delivery.kind == Delivery.Kind.RETRACT else SEEN
+    otherwise = ("alert", "unknown", seen.answer.replace("_", " "))
+    found = LATE if seen.kind == Observation.Kind.LATE_RESULT else None
+    icon, tone, outcome = found.get(seen.answer, otherwise) if found else table.get((seen.kind, seen.answer), otherwise)
     return AttemptLine(
         number=0,
         kind=KINDS[Observation.Kind(seen.kind)],
@@ -165,18 +227,30 @@ def _observation(seen: Observation) -> AttemptLine:
         tone=tone,
         outcome=outcome,
         reason=seen.reason,
-        http=_http(seen.evidence),
+        status=evidence.status(seen.evidence),
         took=_took(seen.begun_at, seen.recorded_at),
+        evidence=evidence.evidence(seen.evidence),
     )
 
 
-def _http(evidence: dict[str, Any]) -> str:
-    status = evidence.get("status")
-    return str(status) if isinstance(status, int) else "none"
+def _recorded(seen: Observation, delivery: Delivery) -> AttemptLine:
+    """Gives what a person said; the sentence of theirs is the evidence."""
+    kept = seen.evidence if isinstance(seen.evidence, dict) else {}
+    key = (Delivery.Kind(delivery.kind), str(kept.get("outcome", "")))
+    icon, tone, outcome = RECORDED.get(key, ("pencil", "", "Recorded"))
+    return AttemptLine(
+        number=0,
+        kind=KINDS[Observation.Kind.RESOLUTION],
+        at=seen.recorded_at,
+        icon=icon,
+        tone=tone,
+        outcome=f"{outcome}, by {str(kept.get('by', 'somebody')).partition(':')[2] or 'somebody'}",
+        reason=seen.reason,
+        status="none",
+        took="",
+        evidence=evidence.evidence(kept),
+    )
 
 
 def _took(start: datetime, end: datetime | None) -> str:
-    if end is None:
-        return "running"
-    duration = end - start
-    return f"{duration / timedelta(seconds=1):.1f} s"
+    return f"{(end - start) / timedelta(seconds=1):.1f} s" if end else RUNNING

@@ -4,32 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from approvals.domain.states import DraftState
 from approvals.models import Channel, ChannelConfig, Draft
 from approvals.services import rendering
 from approvals.web import words
-
-WILL, IS_BEING, MAY, WAS, WAS_NOT = (
-    "Will be written to",
-    "Being written to",
-    "May have been written to",
-    "Written to",
-    "Was not written to",
-)
-TITLES = {
-    DraftState.REJECTED: WAS_NOT,
-    DraftState.EXPIRED: WAS_NOT,
-    DraftState.REVOKED: WAS_NOT,
-    DraftState.FAILED: WAS_NOT,
-    DraftState.SUBMITTING: IS_BEING,
-    DraftState.DELIVERY_UNKNOWN: MAY,
-    DraftState.SUBMITTED: WAS,
-    DraftState.CONFIRMED: WAS,
-    DraftState.RETRACTING: WAS,
-    DraftState.RETRACTION_UNKNOWN: WAS,
-    DraftState.RETRACTION_FAILED: WAS,
-    DraftState.RETRACTED: "Was written to, and is gone again",
-}
+from approvals.web.cards import truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,40 +21,48 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plate:
+    """`replaces` is the id of the very object at the remote that a correction puts its bytes into."""
+
     title: str
     effect: str
     effect_icon: str
     parts: tuple[Part, ...]
+    replaces: str = ""
 
 
-def of_draft(draft: Draft, *, waits: bool = False) -> Plate:
-    """Gives the plate of a draft, on the configuration its newest approval was opened on.
-
-    `waits`: its delivery is begun, but nothing of it has left.
-    """
+def of_draft(draft: Draft, *, title: str = truth.WILL, replaces: str = "") -> Plate:
+    """Gives the plate of a draft, on the configuration its newest approval was opened on."""
     config = draft.approval.config if draft.approval else draft.channel.config
-    title = WILL if waits else TITLES.get(DraftState(draft.state), WILL)
-    resource = draft.target.resource
-    return _plate(title, draft.channel, config, account=draft.target.account, resource=resource, verb=draft.operation)
+    place = _Place(draft.target.account, draft.target.resource, draft.operation, replaces)
+    return _plate(title, draft.channel, config, place)
 
 
-def of_way(channel: Channel, config: ChannelConfig, operation: str) -> Plate:
+def of_way(channel: Channel, config: ChannelConfig, operation: str, *, resource: str = "", replaces: str = "") -> Plate:
     """Gives the plate of something that is still being written; its resource may be open."""
-    resource = config.resource or config.resource_pattern
-    return _plate(WILL, channel, config, account=config.account, resource=resource, verb=operation)
+    named = resource or config.resource or config.resource_pattern
+    return _plate(truth.WILL, channel, config, _Place(config.account, named, operation, replaces))
 
 
-def _plate(
-    title: str, channel: Channel, config: ChannelConfig | None, *, account: str, resource: str, verb: str
-) -> Plate:
-    effect = "Replaces what is there now" if channel.is_exclusive else "Adds a new one, overwrites nothing"
+@dataclass(frozen=True, slots=True)
+class _Place:
+    account: str
+    resource: str
+    operation: str
+    replaces: str
+
+
+def _plate(title: str, channel: Channel, config: ChannelConfig | None, place: _Place) -> Plate:
+    replaces = channel.is_exclusive or bool(place.replaces)
+    effect = "Adds a new one, overwrites nothing"
+    if replaces:
+        effect = "Replaces one published object" if place.replaces else "Replaces what is there now"
     parts = (
         Part("Connector", channel.name, f"{channel.connector} · {channel.slug}"),
-        Part("Account", account, ", ".join(_hosts(config)) if config else ""),
-        Part("Resource", resource, _freedom(config)),
-        Part("Operation", words.operation(verb), verb),
+        Part("Account", place.account, ", ".join(_hosts(config)) if config else ""),
+        Part("Resource", place.resource, _freedom(config)),
+        Part("Operation", words.operation(place.operation), place.operation),
     )
-    return Plate(title, effect, "replaces" if channel.is_exclusive else "adds", parts)
+    return Plate(title, effect, "replaces" if replaces else "adds", parts, place.replaces)
 
 
 def _freedom(config: ChannelConfig | None) -> str:

@@ -10,6 +10,7 @@ from approvals.domain.states import ApprovalState, DraftState
 from approvals.models import Approval, Decision, Draft
 from approvals.web import words
 from approvals.web.cards.expiry import Expiry, expiry
+from approvals.web.cards.truth import Truth
 
 VERBS = {
     Verdict.APPROVE: ("status-approved", "approved"),
@@ -100,7 +101,7 @@ OUTCOMES = {
     DraftState.SUBMITTED: ("Submitted", "The remote took the request. It has not been read back yet."),
     DraftState.CONFIRMED: ("Confirmed", "It was read back at the remote and is what was approved."),
     DraftState.DELIVERY_UNKNOWN: ("Delivery unknown", "It may or may not be there. It is never sent again on a guess."),
-    DraftState.FAILED: ("Failed", "It is not there. The approval is spent; copy it into a new draft to try again."),
+    DraftState.FAILED: ("Failed", "It is not there. The approval is spent."),
     DraftState.RETRACTING: ("Retracting", "The remote is being asked to undo it."),
     DraftState.RETRACTED: ("Retracted", "Read back: it is gone."),
     DraftState.RETRACTION_UNKNOWN: ("Retraction unknown", "It may or may not still be there."),
@@ -108,13 +109,14 @@ OUTCOMES = {
 }
 
 
-def outcome(draft: Draft, verification: str) -> Outcome | None:
+def outcome(draft: Draft, truth: Truth) -> Outcome | None:
     """Gives what a state without an open decision says in the rail's head; the reason comes with it."""
     if draft.state not in OUTCOMES:
         return None
-    title, text = OUTCOMES[DraftState(draft.state)]
-    if draft.state == DraftState.SUBMITTED and verification in words.READ_BACK_SAYS:
-        text = f"{words.READ_BACK_SAYS[verification]}."
+    state = DraftState(draft.state)
+    title, text = OUTCOMES[state]
+    if truth.says != words.STATE_SAYS[state]:  # what is known of this very draft goes before what is said of its state
+        text = f"{truth.says}."
     return Outcome(f"status-{draft.state}", title, f"{draft.reason} {text}".strip())
 
 

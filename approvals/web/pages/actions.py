@@ -29,6 +29,11 @@ class Action:
     hidden: tuple[tuple[str, str], ...] = ()
     fault: str = ""
     reason: str = ""
+    icon: str = ""
+    is_open: bool = False
+
+    def with_primary(self, is_primary: bool) -> "Action":
+        return replace(self, is_primary=is_primary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,15 @@ class Link:
     url: str
     icon: str
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Why a control is not there, with the way to what can be done instead."""
+
+    text: str
+    url: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +105,13 @@ OFFERS = (
 )
 
 
-def actions(reader: Reader, *, fault: tuple[str, str, str] | None = None) -> tuple[Action, ...]:
-    """Gives the forms this person is offered; `fault` is (verb, message, typed reason) of a form that came back."""
-    return tuple(_with_fault(action, fault) for action in _offered(reader))
+Fault = tuple[str, str, str]
+"""Verb, message and typed reason of a form that came back."""
+
+
+def actions(reader: Reader) -> tuple[Action, ...]:
+    """Gives the forms this person is offered."""
+    return tuple(_offered(reader))
 
 
 def links(reader: Reader) -> tuple[Link, ...]:
@@ -121,10 +139,15 @@ def _about(reader: Reader, verb: Verb) -> tuple[tuple[str, str], ...]:
     return (("approval", str(reader.draft.approval_id)),) if verb == Verb.REVOKE else ()
 
 
-def _with_fault(action: Action, fault: tuple[str, str, str] | None) -> Action:
-    if fault is None or fault[0] != action.verb:
-        return action
-    return replace(action, fault=fault[1], reason=fault[2])
+def back(found: tuple[Action, ...], fault: Fault | None, *, opened: str = "") -> tuple[Action, ...]:
+    """Gives forms as they come back: the one at fault with its message and its text, `opened` unfolded."""
+    return tuple(_back(action, fault, opened) for action in found)
+
+
+def _back(action: Action, fault: Fault | None, opened: str) -> Action:
+    if fault is not None and fault[0] == action.verb:
+        return replace(action, fault=fault[1], reason=fault[2], is_open=True)
+    return replace(action, is_open=action.verb == opened)
 
 
 def _links(reader: Reader) -> Iterator[Link]:

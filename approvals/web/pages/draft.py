@@ -6,24 +6,26 @@ from typing import Any
 
 from django.urls import reverse
 
-from approvals.domain.binding import Binding, short
+from approvals.domain.binding import short
 from approvals.domain.gate import Verdict
-from approvals.domain.states import ApprovalState, DeliveryState, DraftState
-from approvals.models import Delivery, Draft
+from approvals.domain.states import ApprovalState
 from approvals.services import rendering
-from approvals.web import view_token, words
+from approvals.web import view_token
 from approvals.web.cards import delivery, expiry, payload, people, plate, rail, revision
-from approvals.web.cards.delivery import Fact
 from approvals.web.cards.expiry import Expiry
+from approvals.web.cards.facts import Fact
 from approvals.web.cards.people import Who
 from approvals.web.cards.plate import Plate
 from approvals.web.cards.rail import Rail
 from approvals.web.cards.revision import RevisionCard
-from approvals.web.pages import actions, tabs
+from approvals.web.cards.standing import Standing
+from approvals.web.pages import actions, notices, settle, standing, tabs, undo
 from approvals.web.pages.actions import Action, Link
 from approvals.web.pages.frame import Crumb, Notice
 from approvals.web.pages.reader import Reader
+from approvals.web.pages.settle import Settle
 from approvals.web.pages.tabs import Tab
+from approvals.web.pages.undo import Undo
 from approvals.web.view_token import View
 
 
@@ -36,11 +38,15 @@ class Dock:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What somebody typed and what was wrong with it, when a form comes back; and what was just done."""
+    """What somebody typed and what was wrong with it, when a form comes back; and what was just done.
+
+    `opened` is the verb whose form is to be unfolded.
+    """
 
     comment: str = ""
     comment_fault: str = ""
-    action: tuple[str, str, str] | None = None
+    action: actions.Fault | None = None
+    opened: str = ""
     done: str = ""
     next: Link | None = None
 
@@ -54,13 +60,19 @@ class DraftPage:
     author: Who
     created_at: datetime
     edited_at: datetime | None
+    not_before: datetime | None
+    corrects: Link | None
     plate: Plate
+    undo: Undo | None
+    standing: Standing | None
     revision: RevisionCard
     tabs: tuple[Tab, ...]
     tab_template: str
     body: Any
     rail: Rail
+    settle: Settle | None
     delivery_facts: tuple[Fact, ...]
+    retraction_facts: tuple[Fact, ...]
     claim_facts: tuple[Fact, ...]
     actions: tuple[Action, ...]
     links: tuple[Link, ...]
@@ -78,28 +90,34 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
     url = reverse("draft", args=[draft.pk])
     hidden = payload.hidden(binding.payload, list(payload.fields(binding.payload)))
     opened = tabs.opened(reader, binding, hidden, name=tab, as_hex=as_hex, url=url)
-    write = _write(reader)
-    built = _rail(reader, typed, opened, write, url=url, hidden_count=hidden.count if hidden else 0)
-    waits = draft.state == DraftState.SUBMITTING and write is not None and write.state == DeliveryState.WAITING
+    built = _rail(reader, typed, opened, url=url, hidden_count=hidden.count if hidden else 0)
+    undoable = _with_typed(undo.card(reader), typed)
+    replaces = binding.corrects.remote_id if binding.corrects else ""
     return DraftPage(
         crumbs=crumbs(reader),
         title=draft.title,
         state=draft.state,
-        says=_says(draft, write, waits=waits),
+        says=reader.truth.says,
         author=people.who(draft.author, draft.acts_for, reader=reader.user),
         created_at=draft.created_at,
         edited_at=reader.revision.created_at if draft.version > 1 else None,
-        plate=plate.of_draft(draft, waits=waits),
+        not_before=draft.not_before,
+        corrects=_corrects(reader),
+        plate=plate.of_draft(draft, title=reader.truth.plate, replaces=replaces),
+        undo=undoable,
+        standing=standing.card(reader),
         revision=revision.card(draft, reader.revision, changes_url=f"{url}?tab=changes"),
         tabs=opened.tabs,
         tab_template=opened.template,
         body=opened.body,
-        rail=built,
-        delivery_facts=_delivery_facts(reader, write),
-        claim_facts=_claim_facts(reader, write),
-        actions=actions.actions(reader, fault=typed.action),
+        rail=_without_take_back(built, undoable),
+        settle=_settle(reader, typed),
+        delivery_facts=_delivery_facts(reader),
+        retraction_facts=delivery.undoing_facts(reader.retraction),
+        claim_facts=_claim_facts(reader),
+        actions=_actions(reader, typed, undoable),
         links=actions.links(reader),
-        notices=tuple(_notices(reader, binding)),
+        notices=notices.of_draft(reader, binding),
         dock=_dock(reader, built),
         watch_url=f"{reverse('news', args=[draft.pk])}?version={draft.version}&seq={draft.seq}" if built.form else "",
         done=typed.done,
@@ -116,24 +134,42 @@ def crumbs(reader: Reader) -> tuple[Crumb, ...]:
     )
 
 
-def _says(draft: Draft, write: Delivery | None, *, waits: bool) -> str:
-    """Says beside the badge what its state means for this very draft."""
-    if waits:
-        return "Waits to be sent again"
-    if draft.state == DraftState.SUBMITTED and write is not None and write.verification in words.READ_BACK_SAYS:
-        return words.READ_BACK_SAYS[write.verification]
-    return words.STATE_SAYS[DraftState(draft.state)]
+def _corrects(reader: Reader) -> Link | None:
+    """Gives the way to the published draft whose object these bytes replace."""
+    original = reader.draft.corrects
+    return Link(original.reference, reverse("draft", args=[original.pk]), "replaces") if original else None
 
 
-def _rail(
-    reader: Reader, typed: Typed, opened: tabs.Opened, write: Delivery | None, *, url: str, hidden_count: int
-) -> Rail:
+def _with_typed(found: Undo | None, typed: Typed) -> Undo | None:
+    if found is None or found.step is None:
+        return found
+    return replace(found, step=actions.back((found.step,), typed.action, opened=typed.opened)[0])
+
+
+def _settle(reader: Reader, typed: Typed) -> Settle | None:
+    found = settle.card(reader)
+    return replace(found, steps=actions.back(found.steps, typed.action, opened=typed.opened)) if found else None
+
+
+def _actions(reader: Reader, typed: Typed, undoable: Undo | None) -> tuple[Action, ...]:
+    """Gives the other forms; what Undo does stands there once."""
+    undone = undoable.step.verb if undoable and undoable.step else ""
+    found = tuple(action for action in actions.actions(reader) if action.verb != undone)
+    return actions.back(found, typed.action, opened=typed.opened)
+
+
+def _without_take_back(built: Rail, undoable: Undo | None) -> Rail:
+    is_undone = undoable is not None and undoable.step is not None and undoable.step.verb == "take_back"
+    return replace(built, take_back=None) if is_undone else built
+
+
+def _rail(reader: Reader, typed: Typed, opened: tabs.Opened, *, url: str, hidden_count: int) -> Rail:
     approval = reader.approval
     left, label = rail.time_left(approval, reader.now)
     shown = Rail(
         expiry=left,
         expiry_label=label,
-        outcome=rail.outcome(reader.draft, write.verification if write else ""),
+        outcome=rail.outcome(reader.draft, reader.truth),
         needs=tuple(_needs(reader)),
         said=tuple(rail.said(reader.decisions, approval)),
         take_back=_take_back(reader),
@@ -200,33 +236,17 @@ def _why_not(reader: Reader) -> str:
     return "You can read this, but you are not a reviewer of this room."
 
 
-def _write(reader: Reader) -> Delivery | None:
-    return next((row for row in reader.deliveries if row.kind == Delivery.Kind.WRITE), None)
-
-
-def _delivery_facts(reader: Reader, write: Delivery | None) -> tuple[Fact, ...]:
+def _delivery_facts(reader: Reader) -> tuple[Fact, ...]:
     if reader.draft.state not in tabs.AFTER_APPROVAL:
         return ()
-    return delivery.facts(reader.draft, write, len(reader.revision.canonical))
+    return delivery.facts(reader.draft, reader.write, len(reader.revision.canonical))
 
 
-def _claim_facts(reader: Reader, write: Delivery | None) -> tuple[Fact, ...]:
+def _claim_facts(reader: Reader) -> tuple[Fact, ...]:
     if reader.draft.state not in tabs.AFTER_APPROVAL:
         return ()
-    return delivery.claim_facts(reader.draft.target.dispatch_claim, write, reader.now)
-
-
-def _notices(reader: Reader, binding: Binding) -> list[Notice]:
-    draft, found = reader.draft, []
-    if binding.digest != reader.revision.digest:
-        text = "The stored bytes do not match the digest of this revision. Decide nothing; tell an operator."
-        found.append(Notice("bad", "alert", "These bytes were altered", text))
-    if draft.state == DraftState.IN_REVIEW and draft.reason:
-        found.append(Notice("amber", "info", "It is in review again", draft.reason))
-    if (draft.room.paused_at or draft.channel.paused_at) and draft.state in tabs.MOVING:
-        text = f"{draft.room.paused_reason or draft.channel.paused_reason} You can decide; nothing is sent meanwhile."
-        found.append(Notice("amber", "pause", "Sending is paused", text))
-    return found
+    current = reader.retraction or reader.write
+    return delivery.claim_facts(reader.draft.target.dispatch_claim, current, reader.now)
 
 
 def _dock(reader: Reader, built: Rail) -> Dock | None:

@@ -45,6 +45,8 @@ class Notice:
     title: str
     text: str = ""
     alert: bool = False
+    url: str = ""
+    link: str = ""
 
 
 def nav(user: User, members: list[Membership], now: datetime, *, current: str) -> Nav:

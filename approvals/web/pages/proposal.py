@@ -8,6 +8,7 @@ from uuid import uuid4
 from django.urls import reverse
 
 from approvals.models import Channel, ChannelConfig, Draft, Membership
+from approvals.services import corrections
 from approvals.web import words
 from approvals.web.cards import plate
 from approvals.web.cards.conflict import EditConflict
@@ -33,6 +34,7 @@ class Input:
     is_required: bool = False
     is_optional: bool = False
     is_fixed: bool = False
+    kind: str = "text"
     choices: tuple[str, ...] = ()
 
     @property
@@ -52,6 +54,7 @@ class ProposalForm:
     resource: Input | None
     inputs: tuple[Input, ...]
     words: tuple[Input, ...]
+    not_before: Input | None = None
     fixed_note: str = ""
     mode_note: str = ""
     other_mode_url: str = ""
@@ -94,6 +97,14 @@ class NewPage:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the text of a new draft came from: a draft that is copied, or a published one that is corrected."""
+
+    copied: Draft | None = None
+    corrected: Draft | None = None
+
+
 def choices(members: list[Membership]) -> NewPage:
     """Gives every operation of every channel this person may propose to."""
     rooms = tuple(_room_ways(member) for member in members if member.is_proposer)
@@ -103,26 +114,41 @@ def choices(members: list[Membership]) -> NewPage:
     )
 
 
-def writing(
-    channel: Channel, config: ChannelConfig, operation: str, written: Written, *, copied: Draft | None
-) -> EditPage:
-    """Gives the form of a new draft on one channel."""
+def writing(channel: Channel, config: ChannelConfig, operation: str, written: Written, source: Source) -> EditPage:
+    """Gives the form of a new draft on one channel; of a correction the destination is that of what it corrects."""
     here = {"room": channel.room.slug, "channel": channel.slug, "operation": operation}
+    corrected = source.corrected
+    if corrected is not None:
+        here |= {"corrects": str(corrected.pk), "resource": corrected.target.resource}
+    verb = f"Correct {corrected.reference}" if corrected else f"New draft: {words.operation(operation)}"
     return EditPage(
-        heading=f"New draft: {words.operation(operation)}",
+        heading=verb,
         text=f"In {channel.room.name}. Nothing goes out before it was reviewed.",
         crumbs=(Crumb("Your turn", reverse("inbox")), Crumb("New draft", reverse("new")), Crumb(operation)),
-        plate=plate.of_way(channel, config, operation),
+        plate=plate.of_way(
+            channel,
+            config,
+            operation,
+            resource=corrected.target.resource if corrected else "",
+            replaces=_object(corrected),
+        ),
         form=_form(
             written,
             url=reverse("new"),
-            cancel_url=reverse("inbox"),
+            cancel_url=reverse("draft", args=[corrected.pk]) if corrected else reverse("inbox"),
             labels=("Submit for review", "Keep as a draft"),
             hidden=(*here.items(), ("once", uuid4().hex)),
-            resource=_resource(config, written),
+            resource=None if corrected else _resource(config, written),
+            not_before=_not_before(written),
         ),
-        notices=_notices(written, copied),
+        notices=_notices(written, source),
     )
+
+
+def _object(corrected: Draft | None) -> str:
+    """Gives the id of the object at the remote that a correction replaces."""
+    write = corrections.write_of(corrected) if corrected else None
+    return write.remote_id if write else ""
 
 
 def editing(draft: Draft, written: Written, *, is_live: bool, conflict: EditConflict | None = None) -> EditPage:
@@ -149,7 +175,7 @@ def editing(draft: Draft, written: Written, *, is_live: bool, conflict: EditConf
             consequence=consequence,
             fixed=is_live,
         ),
-        notices=_notices(written, None),
+        notices=_notices(written, Source()),
         conflict=conflict,
     )
 
@@ -162,6 +188,7 @@ def _form(
     labels: tuple[str, str],
     hidden: tuple[tuple[str, str], ...],
     resource: Input | None = None,
+    not_before: Input | None = None,
     consequence: str = "",
     fixed: bool = False,
 ) -> ProposalForm:
@@ -177,6 +204,7 @@ def _form(
         resource=resource,
         inputs=tuple(_inputs(written)),
         words=_words(written, fixed=fixed),
+        not_before=not_before,
         fixed_note="Fixed while it is in review. Withdraw it first to change them." if fixed else "",
         mode_note=written.mode_note,
         other_mode_url=written.mode_url(other) if offered else "",
@@ -237,11 +265,30 @@ def _resource(config: ChannelConfig, written: Written) -> Input | None:
     )
 
 
-def _notices(written: Written, copied: Draft | None) -> tuple[Notice, ...]:
-    found = []
+def _not_before(written: Written) -> Input:
+    return Input(
+        "not_before",
+        "not-before",
+        "Send not before, in UTC",
+        written.not_before,
+        hint="Empty: as soon as it is approved and the room's delay is over. It cannot be changed afterwards.",
+        fault=written.faults.get("not_before", ""),
+        is_line=True,
+        is_optional=True,
+        kind="datetime-local",
+    )
+
+
+def _notices(written: Written, source: Source) -> tuple[Notice, ...]:
+    found, copied, corrected = [], source.copied, source.corrected
     if written.fault:
         found.append(Notice("bad", "alert", "Nothing was saved", written.fault, alert=True))
-    if copied:
+    if corrected:
+        text = "It is reviewed like any other draft. When it is sent, the same object at the remote is replaced."
+        title = f"Corrects {corrected.reference}: {corrected.title}"
+        url = reverse("draft", args=[corrected.pk])
+        found.append(Notice("start", "replaces", title, text, url=url, link=f"Open {corrected.reference}"))
+    elif copied:
         found.append(Notice("start", "copy", f"Copied from {copied.reference}", "It becomes a draft of its own."))
     return tuple(found)
 

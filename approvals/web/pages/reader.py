@@ -10,6 +10,9 @@ from approvals.domain.states import ApprovalState
 from approvals.models import Approval, Decision, Delivery, Draft, Exclusion, Revision, User
 from approvals.permissions import RULES, Verb, Who, relations
 from approvals.selectors.counting import newest_decisions, standings
+from approvals.services import corrections
+from approvals.web.cards import truth
+from approvals.web.cards.truth import Truth
 
 
 @dataclass
@@ -68,6 +71,25 @@ class Reader:
         """Gives the write and its undoings, newest last, with everything that was tried and seen."""
         rows = Delivery.objects.filter(draft=self.draft).prefetch_related("attempts", "observations")
         return sorted(rows, key=lambda row: (row.kind != Delivery.Kind.WRITE, row.created_at))
+
+    @property
+    def write(self) -> Delivery | None:
+        return next((row for row in self.deliveries if row.kind == Delivery.Kind.WRITE), None)
+
+    @property
+    def retraction(self) -> Delivery | None:
+        """Gives the newest undoing; earlier ones are history."""
+        return next((row for row in reversed(self.deliveries) if row.kind == Delivery.Kind.RETRACT), None)
+
+    @cached_property
+    def corrected_by(self) -> Draft | None:
+        return corrections.corrected_by(self.draft)
+
+    @property
+    def truth(self) -> Truth:
+        """Gives what may be said of the draft, in one place for all who say it."""
+        by = self.corrected_by.reference if self.corrected_by else ""
+        return truth.of(truth.Rows(self.draft.state, self.write, self.retraction, by))
 
     @property
     def mine(self) -> Standing | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -10,11 +11,12 @@ from approvals.domain.binding import Binding
 from approvals.domain.states import DraftState
 from approvals.models import AuditEvent, Delivery, Draft
 from approvals.selectors import queue as reads
-from approvals.services import rendering
+from approvals.services import rendering, retry
 from approvals.web import words
 from approvals.web.cards import canonical, changes, delivery, lane, payload, timeline
 from approvals.web.cards.changes import Difference
 from approvals.web.cards.payload import Field, Hidden
+from approvals.web.pages import settle
 from approvals.web.pages.reader import Reader
 
 CONTENT, CHANGES, BYTES, HISTORY, DELIVERY = "content", "changes", "bytes", "history", "delivery"
@@ -113,27 +115,40 @@ def since_last(reader: Reader, binding: Binding) -> Difference | None:
 
 def moving(reader: Reader) -> delivery.DeliveryView:
     """Gives the part that loads itself again while something moves."""
-    draft, approval = reader.draft, reader.approval
-    assert approval is not None  # states after approval have one
-    found = {row.kind: row for row in reversed(reader.deliveries)}
-    story = lane.Story(
-        draft=draft,
-        approval=approval,
-        approvals_counted=len(reader.tally.approvals),
-        write=found.get(Delivery.Kind.WRITE),
-        retraction=found.get(Delivery.Kind.RETRACT),
-        now=reader.now,
-    )
+    draft = reader.draft
     lines = delivery.lines(reader.deliveries)
-    url = reverse("delivery", args=[draft.pk])
+    mark = delivery.mark(lines)
+    query = urlencode({"seen": seen(reader), "attempts": mark})
     return delivery.DeliveryView(
-        lane=lane.lane(story),
+        lane=lane.lane(_story(reader)),
         updated_at=reader.now,
         attempts=lines,
+        attempts_mark=mark,
         summary=delivery.summary(lines),
-        poll_url=f"{url}?state={draft.state}",
-        poll_every=_pace(draft, story.write),
+        poll_url=f"{reverse('delivery', args=[draft.pk])}?{query}",
+        poll_every=_pace(draft, reader.write),
         announce=f"{draft.reference}: {words.STATE_LABELS[draft.state]}",
+    )
+
+
+def seen(reader: Reader) -> str:
+    """Gives a short text that changes when more of the page than the moving part has to be made anew."""
+    found = settle.card(reader)
+    return f"{reader.draft.state}.{found.offers if found else ''}.{reader.truth.says}"
+
+
+def _story(reader: Reader) -> lane.Story:
+    approval = reader.approval
+    assert approval is not None  # states after approval have one
+    return lane.Story(
+        draft=reader.draft,
+        approval=approval,
+        approvals_counted=len(reader.tally.approvals),
+        write=reader.write,
+        retraction=reader.retraction,
+        now=reader.now,
+        is_absent=reader.draft.state == DraftState.DELIVERY_UNKNOWN and retry.can_send_again(reader.draft),
+        corrected_by=reader.corrected_by.reference if reader.corrected_by else "",
     )
 
 

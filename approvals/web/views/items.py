@@ -13,6 +13,7 @@ from approvals.domain.states import DraftState
 from approvals.selectors import queue as reads
 from approvals.web import kept
 from approvals.web.access import actor_of, is_htmx, private, uncached
+from approvals.web.pages import standing as targets
 from approvals.web.pages import tabs
 from approvals.web.pages.draft import Typed
 from approvals.web.pages.reader import Reader
@@ -28,7 +29,12 @@ def draft(request: HttpRequest, draft_id: int) -> HttpResponse:
         return decisions.decide(request, draft_id)
     reader = reader_of(request, draft_id)
     done = " ".join(str(message) for message in messages.get_messages(request))
-    typed = Typed(comment=kept.of_draft(request, draft_id), done=done, next=next_of(reader) if done else None)
+    typed = Typed(
+        comment=kept.of_draft(request, draft_id),
+        opened=request.GET.get("open", ""),
+        done=done,
+        next=next_of(reader) if done else None,
+    )
     return show(request, reader, typed)
 
 
@@ -39,9 +45,21 @@ def delivery(request: HttpRequest, draft_id: int) -> HttpResponse:
     reader = reader_of(request, draft_id)
     if not is_htmx(request) or reader.draft.state not in tabs.AFTER_APPROVAL:
         return HttpResponseRedirect(reverse("draft", args=[draft_id]))
-    if request.GET.get("state") != reader.draft.state:
+    if request.GET.get("seen") != tabs.seen(reader):
         return show(request, reader, Typed())
-    return render(request, "_delivery.html", {"delivery": tabs.moving(reader)})
+    moving = tabs.moving(reader)
+    is_newer = request.GET.get("attempts") != moving.attempts_mark
+    return render(request, "_delivery.html", {"delivery": moving, "with_attempts": is_newer})
+
+
+@require_safe
+@private
+def standing(request: HttpRequest, draft_id: int) -> HttpResponse:
+    """What stands at the target as a fragment, asked for while a worker is about to read it."""
+    shown = targets.card(reader_of(request, draft_id))
+    if not is_htmx(request) or shown is None:
+        return HttpResponseRedirect(reverse("draft", args=[draft_id]))
+    return render(request, "_standing.html", {"standing": shown})
 
 
 @require_safe

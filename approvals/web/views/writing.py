@@ -1,8 +1,8 @@
 """Writing a proposal: a new draft, and changes to one. Whatever goes wrong, the typed text is shown again."""
 
-import hashlib
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -17,18 +17,16 @@ from approvals.selectors import queue as reads
 from approvals.selectors import rooms
 from approvals.services import propose as proposing
 from approvals.services import rendering, revise
-from approvals.services.idempotency import Key, Replay
+from approvals.services.idempotency import Replay
 from approvals.services.propose import Proposal
 from approvals.services.revise import KEEP, Changes
-from approvals.web import numbers, respond, writing
+from approvals.web import numbers, once, respond, writing
 from approvals.web.access import actor_of, private
 from approvals.web.pages import edit_conflict, proposal
 from approvals.web.pages.actions import REVISABLE
 from approvals.web.pages.reader import Reader
 from approvals.web.views.answers import reader_of
 from approvals.web.writing import Written
-
-CSRF_FIELD = "csrfmiddlewaretoken"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -37,14 +35,16 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a channel and an operation, then write."""
     if request.method == "POST":
         return _propose(request)
-    copied = _copied(request)
-    if copied is None and "channel" not in request.GET:
+    copied, corrected = _named(request, "copy"), _named(request, "corrects")
+    source = corrected or copied
+    if source is None and "channel" not in request.GET:
         members = reads.memberships(_user(request))
         return respond.page(request, "new.html", {"page": proposal.choices(members)})
-    channel, config, operation = _way(request, copied)
-    start = _copy_of(copied, request) if copied else writing.of_schema(_schema(config, operation), mode=_mode(request))
-    written = replace(start, here=request.get_full_path())
-    return _show_new(request, channel, config, operation, written, copied=copied)
+    channel, config, operation = _way(request, source)
+    start = _copy_of(source, request) if source else writing.of_schema(_schema(config, operation), mode=_mode(request))
+    corrects = str(corrected.pk) if corrected else ""
+    written = replace(start, here=request.get_full_path(), corrects=corrects)
+    return _show_new(request, channel, config, operation, written, proposal.Source(copied, corrected))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -64,15 +64,17 @@ def edit(request: HttpRequest, draft_id: int) -> HttpResponse:
 def _propose(request: HttpRequest) -> HttpResponse:
     channel, config, operation = _way(request, None)
     written = writing.with_kinds(writing.posted(request.POST), {}, _schema(config, operation))
-    here = f"{reverse('new')}?room={channel.room.slug}&channel={channel.slug}&operation={operation}"
-    written = replace(written, here=here)
+    corrected = _number(request, written.corrects)
+    way = {"room": channel.room.slug, "channel": channel.slug, "operation": operation}
+    here = {"corrects": str(corrected.pk)} if corrected else way
+    written = replace(written, here=f"{reverse('new')}?{urlencode(here)}")
     try:
         draft = proposing.propose(
             actor=actor_of(request),
             clock=database_now,
             room_slug=channel.room.slug,
             proposal=_proposal(written, channel, operation),
-            key=_once(request),
+            key=once.key_of(request),
         )
     except Replay as replay:
         return HttpResponseRedirect(reverse("draft", args=[replay.subject.removeprefix("draft:")]))
@@ -80,18 +82,10 @@ def _propose(request: HttpRequest) -> HttpResponse:
         raise
     except Refusal as refusal:
         again, status = written.with_refusal(refusal), respond.status_of(refusal)
-        return _show_new(request, channel, config, operation, again, status=status)
+        source = proposal.Source(corrected=corrected)
+        return _show_new(request, channel, config, operation, again, source, status=status)
     messages.success(request, f"{draft.reference} is {'in review' if written.submit else 'kept as a draft'}.")
     return HttpResponseRedirect(reverse("draft", args=[draft.pk]))
-
-
-def _once(request: HttpRequest) -> Key | None:
-    """Gives the key that makes one form, posted twice as it is, one draft. Other words in it are another proposal."""
-    if not request.POST.get("once"):
-        return None
-    said = sorted((name, value) for name, values in request.POST.lists() for value in values if name != CSRF_FIELD)
-    digest = hashlib.sha256(repr(said).encode(errors="surrogatepass")).hexdigest()
-    return Key(actor_of(request).person_id, f"form:{digest}", digest, status=302)
 
 
 def _proposal(written: Written, channel: Channel, operation: str) -> Proposal:
@@ -103,6 +97,8 @@ def _proposal(written: Written, channel: Channel, operation: str) -> Proposal:
         note=written.note,
         resource=written.resource or None,
         submit=written.submit,
+        corrects=written.corrects or None,
+        not_before=written.moment(),
     )
 
 
@@ -157,11 +153,11 @@ def _show_new(
     config: ChannelConfig,
     operation: str,
     written: Written,
+    source: proposal.Source,
     *,
-    copied: Draft | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    shown = proposal.writing(channel, config, operation, written, copied=copied)
+    shown = proposal.writing(channel, config, operation, written, source)
     return respond.page(request, "edit.html", {"page": shown}, current=channel.room.slug, status=status)
 
 
@@ -179,8 +175,13 @@ def _stored(reader: Reader, *, mode: str, here: str) -> Written:
     return replace(start, title=draft.title, note=draft.note, version=draft.version, here=here)
 
 
-def _copied(request: HttpRequest) -> Draft | None:
-    number = numbers.whole(request.GET.get("copy", ""))
+def _named(request: HttpRequest, name: str) -> Draft | None:
+    return _number(request, request.GET.get(name, ""))
+
+
+def _number(request: HttpRequest, text: str) -> Draft | None:
+    """Gives the draft of this number, if the person may see it."""
+    number = numbers.whole(text)
     return reads.draft_for(actor_of(request), number) if number is not None else None
 
 
