@@ -32,6 +32,7 @@ from approvals.connectors.secrets import Secret
 
 MAX_ANSWER_BYTES = 64 * 1024  # of an answer to a write
 MAX_READ_BYTES = 1024 * 1024  # of an answer that repeats what was written, which may take 256 KiB before escaping
+NAME_SECONDS = 5.0  # for a name when a channel is saved; it is looked up again at every connection
 USER_AGENT = "Review-Room"
 
 
@@ -42,6 +43,7 @@ class _Request(ClientRequest):
         call = current.get()
         call.is_ready()
         call.transport = conn.transport
+        _refuse_peer(call)
         call.check_clock()
         call.sent = call.sent or not call.has_body
         response = await super().send(conn)
@@ -130,7 +132,8 @@ class Outbound:
         self.check_url(pointer, url)
         parts = urlsplit(url)
         try:
-            await _Resolver(self.allow_private).resolve(parts.hostname or "", parts.port or 443)
+            async with asyncio.timeout(NAME_SECONDS):
+                await _Resolver(self.allow_private).resolve(parts.hostname or "", parts.port or 443)
         except _RefusedAddress as exc:
             raise ConfigError(pointer, f"The host {parts.hostname} may not be called: {exc}.") from exc
         except (OSError, UnicodeError):
@@ -164,7 +167,7 @@ class Outbound:
         `sign` gives the headers that carry the secret, or a proof of it. A secret given by name is looked up and
         must be meant for the host.
         """
-        call = Call(deadline, has_body=bool(body))
+        call = Call(deadline, has_body=bool(body), allow_private=self.allow_private)
         token = current.set(call)
         hidden: tuple[Secret, ...] = ()
         try:
@@ -253,6 +256,14 @@ def _refuse_address(text: str, allow_private: bool) -> None:
     if (call := current.get(None)) is not None:
         call.refused_address = fault  # aiohttp may wrap the error beyond recognition
     raise _RefusedAddress(fault)
+
+
+def _refuse_peer(call: Call) -> None:
+    """The last look: at the address that the connection, new or kept, really leads to."""
+    peer = call.transport.get_extra_info("peername") if call.transport else None
+    if not peer:
+        raise _RefusedAddress("the connection leads nowhere")
+    _refuse_address(str(peer[0]), call.allow_private)
 
 
 async def _once(

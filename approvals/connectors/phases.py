@@ -42,6 +42,7 @@ class Call:
 
     deadline: Deadline
     has_body: bool
+    allow_private: bool = False
     sent: bool = False
     refused_address: str = ""
     under_way: Fault = Fault.CONNECT  # what a failure before the first byte would be

@@ -20,10 +20,10 @@ def from_settings() -> Sink:
 
 def make(url: str, token: str, outbound: Outbound) -> Sink:
     """The sink for a URL. Raises SinkError, with the remedy, for one that cannot be used."""
-    parts = urlsplit(url)
-    if parts.scheme == "file":
+    scheme = url.partition(":")[0].lower()
+    if scheme == "file":
         return FileSink(_path(url))
-    if parts.scheme not in ("http", "https"):
+    if scheme not in ("http", "https"):
         raise SinkError("REVIEWROOM_AUDIT_SINK has to begin with file:///, http:// or https://.")
     try:
         outbound.check_url("", url)
