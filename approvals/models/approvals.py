@@ -65,7 +65,7 @@ class Approval(StateModel):
         ]
         indexes = [
             models.Index(
-                fields=["dispatch_at", "id"],
+                fields=["dispatch_at", "draft"],
                 name="approval_due",
                 condition=Q(state=ApprovalState.APPROVED.value, dispatch_at__isnull=False),
             ),

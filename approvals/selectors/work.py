@@ -24,9 +24,9 @@ _UNPAUSED = Q(draft__room__paused_at=None, draft__channel__paused_at=None)
 
 
 def due_approvals(now: datetime) -> QuerySet[Approval]:
-    """Gives approved drafts whose first send is due, oldest first."""
+    """Gives approved drafts whose first send is due, oldest first; of two due at once the older draft."""
     due = Approval.objects.filter(state=ApprovalState.APPROVED, dispatch_at__isnull=False, dispatch_at__lte=now)
-    return due.filter(_UNPAUSED).order_by("dispatch_at", "id")
+    return due.filter(_UNPAUSED).order_by("dispatch_at", "draft_id")
 
 
 def due_deliveries(now: datetime) -> QuerySet[Delivery]:

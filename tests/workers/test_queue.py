@@ -141,3 +141,9 @@ def test_progress_is_told_of_each_piece(story: Story) -> None:
     told: list[int] = []
     send(story, progress=told.append)
     assert sum(told) == 3
+
+
+def test_of_two_that_are_due_at_once_the_older_draft_goes_first(story: Story) -> None:
+    drafts = [story.approved(payload={"summary": f"Ticket {number}"}) for number in range(6)]
+    send(story)
+    assert [job.binding.payload["summary"] for job in story.remote.sent] == [f"Ticket {n}" for n in range(len(drafts))]
