@@ -2,6 +2,7 @@
 
 import json
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -72,6 +73,13 @@ def test_another_secret_does_not_get_the_same_token(send_secret, tokens):
     send_secret(tokens.authorized_user)
     send_secret(tokens.service_account)
     assert len(set(tokens.issued)) == 2
+
+
+def test_another_token_endpoint_is_asked_itself(send, job, tokens):
+    send(job)
+    config = {**job.settings.config, "token_url": f"{tokens.url}/elsewhere"}
+    elsewhere = replace(job, settings=replace(job.settings, config=config))
+    assert send(elsewhere).outcome == "not_sent"
 
 
 @pytest.mark.parametrize(("minutes", "is_new"), [(50, False), (58, True), (70, True)])
