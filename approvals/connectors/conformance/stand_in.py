@@ -58,12 +58,12 @@ class Reply:
 class StandIn(ABC):
     """See the module. A context manager; `url` is where it listens."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.asked: list[Asked] = []
         self.stopped = threading.Event()
         self._told: dict[Verb, Behaviour] = {}
         self._lock = threading.Lock()  # one change at a time, as in a database
-        self._listen()
+        self._listen(port)
         self.host = f"127.0.0.1:{self.port}"
         self.url = f"http://{self.host}"
 
@@ -129,9 +129,9 @@ class StandIn(ABC):
             return Reply(422, told + "x" * ECHO_BYTES, {"X-Request-Id": asked.headers.get("authorization", "")})
         return self.refusal(_STATUS[behaviour], f"told to {behaviour}")
 
-    def _listen(self) -> None:
+    def _listen(self, port: int) -> None:
         self._crowding: list[socket.socket] = []
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.stand_in = self
         self._open = True
         self.port = int(self._server.server_address[1])
