@@ -4,6 +4,7 @@ import itertools
 import socket
 import time
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 
@@ -89,7 +90,7 @@ def test_a_server_without_end_after_the_dot_is_unknown_and_in_time(post, way):
 def test_a_server_that_stops_reading_the_message_is_not_sent(post, monkeypatch):
     monkeypatch.setattr(wire.socket, "socket", _Narrow)
     with Scripted(content=hang, reads_little=True) as server:
-        receipt = post(server.port, deadline=Deadline(0.5), text="é" * 40_000)
+        receipt = post(server.port, deadline=Deadline(0.5), text="é" * 8_000)
     assert (receipt.outcome, receipt.evidence["phase"], server.contents) == ("not_sent", "content", [])
 
 
@@ -172,14 +173,17 @@ def test_a_server_that_speaks_before_the_dot_does_not_get_the_dot(post, said, ou
         receipt = post(server.port, deadline=before_the_dot(server.said.wait))
         server.wait()
     assert (receipt.outcome, receipt.pause, server.contents) == (outcome, False, [])
+    assert [data for data in server.cut_off if b"QUIT" in data] == []
 
 
-@pytest.mark.parametrize("step", ["greeting", "EHLO", "MAIL", "RCPT"])
-def test_a_reply_too_many_does_not_count_for_the_next_command(post, step):
+@pytest.mark.parametrize(
+    ("step", "next_step"), [("greeting", "ehlo"), ("EHLO", "mail"), ("MAIL", "rcpt"), ("RCPT", "data")]
+)
+def test_a_reply_too_many_does_not_count_for_the_next_command(post, step, next_step):
     twice = {"greeting": b"220 hi\r\n250 ok\r\n"}.get(step, b"250 ok\r\n354 go on\r\n")
     with Scripted(**{step: twice}) as server:
         receipt = post(server.port)
-    assert (receipt.outcome, server.contents) == ("not_sent", [])
+    assert (receipt.outcome, receipt.evidence["phase"], server.contents) == ("not_sent", next_step, [])
     assert "out of order" in receipt.reason
 
 
@@ -218,3 +222,13 @@ def test_the_next_address_is_tried_where_one_does_not_answer(post, monkeypatch):
     monkeypatch.setattr("approvals.connectors.outbound.Outbound.resolve", two)
     with Scripted() as server:
         assert post(server.port).outcome == "delivered"
+
+
+def test_a_server_that_floods_us_is_not_read_on():
+    transport = Mock()
+    connection = wire.Wire()
+    connection.connection_made(transport)
+    connection.data_received(b"x" * (wire.MAX_REPLY_BYTES - 1))
+    assert not transport.pause_reading.called
+    connection.data_received(b"x")
+    assert transport.pause_reading.called
