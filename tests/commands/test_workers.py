@@ -104,7 +104,7 @@ def test_a_sink_that_cannot_be_used_is_said(story, command, settings):
 def test_another_installation_sends_nothing(story, command, settings):
     story.approved()
     settings.REVIEWROOM_INSTANCE = "somewhere-else"
-    with pytest.raises(CommandError, match="REVIEWROOM_INSTANCE"):
+    with pytest.raises(CommandError, match="adopt_database"):
         command("dispatch_approved", "--concurrency", "1")
 
 
