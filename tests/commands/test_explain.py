@@ -3,9 +3,11 @@ import json
 import pytest
 from django.core.management import CommandError
 
+from approvals.domain.states import DraftState
 from approvals.models import User
-from approvals.services import pause
+from approvals.services import holding, pause
 from approvals.workers import dispatch
+from tests.services import states
 from tests.support.remote import NOT_SENT, UNKNOWN
 
 
@@ -40,11 +42,11 @@ def test_an_approval_that_no_longer_counts_is_named(story, explained):
 
 def test_an_approved_draft_says_when_it_is_due(story, explained):
     draft = story.approved(not_before=story.clock.now.replace(year=2027))
-    assert explained(draft)["because"] == ["It is due at 2027-11-30T12:00:00.000000Z."]
+    assert explained(draft)["because"][0].startswith("It is due at 2027-11-30T12:00:00.000000Z: ")
 
 
 def test_a_draft_that_nothing_holds_back_asks_for_the_worker(story, explained):
-    assert "Is run_worker running?" in explained(story.approved())["because"][0]
+    assert "check that run_worker is running" in explained(story.approved())["next"][0]
 
 
 def test_all_reasons_of_the_gate_are_told(story, explained):
@@ -82,7 +84,7 @@ def test_another_draft_on_the_same_target_is_named(story, explained):
     second = story.approved(resource="locations/1/reviews/1", payload={"comment": "Thanks"})
     story.remote.receipts.append(UNKNOWN)
     dispatch.run(concurrency=1, clock=story.clock)
-    assert any(f"{first.reference} may still arrive" in sentence for sentence in explained(second)["because"])
+    assert any(f"{first.reference} asked for may still arrive" in sentence for sentence in explained(second)["because"])
 
 
 def test_a_draft_never_submitted_says_so(story, explained):
@@ -96,6 +98,27 @@ def test_the_text_has_a_section_for_everything(story, command):
     assert [
         name for name in ("approval", "dispatch claim", "delivery", "attempt 1", "gate") if name not in printed
     ] == []
+
+
+def test_a_retraction_is_shown_with_its_own_attempts(story, command):
+    draft = states.build(story, DraftState.RETRACTION_FAILED)
+    printed = command("explain", draft.reference)
+    shown = ("still public", "-> An operator retracts it again", "\nretraction attempt 1", "\nverify", "begin_retract")
+    assert [name for name in shown if name not in printed] == []
+
+
+def test_the_claim_of_a_retraction_serves_its_draft(story, explained):
+    draft = states.build(story, DraftState.RETRACTING)
+    holding.reserve(actor=story.worker, clock=story.clock, target_id=draft.target_id, owner="host:1")
+    claim = explained(draft)["dispatch_claim"]
+    assert (claim["serves"], claim["serves_this_draft"]) == (draft.reference, True)
+
+
+def test_corrections_are_named_on_both_sides(story, explained):
+    original = states.published(story)
+    newer = story.propose(resource=states.REVIEW, payload={"comment": "Thanks"}, corrects=original.pk)
+    assert explained(newer)["corrections"]["corrects"] == original.reference
+    assert explained(original)["corrections"]["corrections_under_way"] == [newer.reference]
 
 
 def test_looking_changes_nothing(story, explained):

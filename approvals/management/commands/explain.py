@@ -13,6 +13,7 @@ from approvals.models import Draft
 from approvals.services.door import database_now
 from approvals.services.explain import Explanation, explain, headline
 
+_OF = {"write": "", "retract": "retraction "}
 _REFERENCE = re.compile(r"(?:RR-)?([0-9]{1,18})", re.IGNORECASE)
 
 
@@ -20,13 +21,13 @@ class Command(BaseCommand):
     """Reads only."""
 
     help = (
-        "Shows a draft with its approval, dispatch claim, delivery and attempts, and every reason of the gate why it "
-        "is not sent now."
+        "Says why a draft is not sent, what became of it and what comes next; then shows its approval, dispatch claim, "
+        "delivery, retraction, attempts, what was seen at the remote, and every reason of the gate it stands before."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("draft", type=_draft_id, metavar="RR-1042", help="the draft's reference or number")
-        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="words (default) or JSON")
 
     def handle(self, *, draft: int, format: str, **options: Any) -> None:  # noqa: A002  the option's name
         with told():
@@ -43,23 +44,27 @@ class Command(BaseCommand):
         self.stdout.write(self.style.MIGRATE_HEADING(headline(found)))
         for sentence in found.because:
             self.stdout.write(f"  {sentence}")
-        for name in ("draft", "approval", "dispatch_claim", "delivery"):
+        for sentence in found.next:
+            self.stdout.write(f"  -> {sentence}")
+        for name in ("draft", "approval", "dispatch_claim", "delivery", "retraction", "corrections"):
             self._section(name, getattr(found, name))
         for attempt in found.attempts:
-            self._section(f"attempt {attempt['number']}", attempt)
+            self._section(f"{_OF[attempt['kind']]}attempt {attempt['number']}", attempt)
+        for seen in found.observations:
+            self._section(f"{_OF[seen['of']]}{seen['kind']}", seen)
         self._section("gate", found.gate and _gate_rows(found.gate))
 
     def _section(self, name: str, rows: dict[str, Any] | None) -> None:
-        self.stdout.write(self.style.MIGRATE_LABEL(f"\n{name.replace('_', ' ')}{'' if rows else ': none'}"))
-        for key, value in (rows or {}).items():
-            if value not in (None, "", []):
-                shown = ", ".join(value) if isinstance(value, list) else value
-                self.stdout.write(f"  {key.replace('_', ' '):<20} {shown}")
+        told = {key: value for key, value in (rows or {}).items() if value not in (None, "", [])}
+        self.stdout.write(self.style.MIGRATE_LABEL(f"\n{name.replace('_', ' ')}{'' if told else ': none'}"))
+        for key, value in told.items():
+            shown = ", ".join(value) if isinstance(value, list) else value
+            self.stdout.write(f"  {key.replace('_', ' '):<20} {shown}")
 
 
 def _gate_rows(gate: dict[str, Any]) -> dict[str, Any]:
     reasons = {reason["cause"]: reason["message"] for reason in gate["reasons"]}
-    return {"says": "yes" if gate["open"] else "no", **reasons}
+    return {"name": gate["name"], "says": "yes" if gate["open"] else "no", **reasons}
 
 
 def _draft_id(text: str) -> int:
