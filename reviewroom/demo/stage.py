@@ -59,6 +59,10 @@ def _environment(folder: Path, tracker: Tracker) -> None:
         "REVIEWROOM_AUDIT_SINK": (folder / "sink.jsonl").as_uri(),
         "REVIEWROOM_INSTANCE": "demo",
         "REVIEWROOM_ALLOW_PRIVATE_TARGETS": "true",
+        # Short, because the story waits for them: a tracker on the same machine answers in milliseconds.
+        "REVIEWROOM_SEND_TIMEOUT_SECONDS": "2",
+        "REVIEWROOM_LEASE_SECONDS": "5",
+        "REVIEWROOM_ABSENT_GRACE_SECONDS": "7",
         "REVIEWROOM_TARGET_SECRET_TRACKER": tracker.secret,
         "REVIEWROOM_TARGET_SECRET_TRACKER_HOSTS": tracker.host,
         "PYTHONWARNINGS": "ignore:No directory at",  # static files are not collected, and no page is shown

@@ -1,13 +1,15 @@
 """`make demo`: the whole story in one terminal, against a real tracker and a real web server, on a database of its own.
 
 An agent proposes tickets by HTTP, two people decide, an edit after approval voids it, the dispatcher writes, the
-reconciler reads back, the outbox is drained to a file, and in the end everything is verified.
+reconciler reads back, one ticket is taken back, the outbox is drained to a file, and in the end everything is verified.
 """
 
 import itertools
 import json
 import sys
+import time
 from collections import Counter
+from io import StringIO
 from typing import Any
 
 from django.core.management import CommandError, call_command
@@ -25,6 +27,10 @@ LIFT = {
     "details": "Nobody is inside. The display shows E-17 since 08:40.",
 }
 RADIATOR = {"room": "Room 2.14", "category": "heating", "summary": "The radiator under the window stays cold"}
+
+
+GONE_SECONDS = 60
+"""How long the story waits for a read-back, beyond which something is wrong."""
 
 
 class Unexpected(Exception):
@@ -58,6 +64,7 @@ def tell(place: Stage) -> None:
         _expect(person.decide(edited), 200)
     drafts = [_show(bot, draft) for draft in (lift, radiator)]
     _send(place, bot, drafts)
+    _retract(place, ben, drafts[1])
     _sink(place)
     _step("Everything the database remembers is checked against itself")
     call_command("verify_audit")
@@ -117,6 +124,24 @@ def _send(place: Stage, bot: Caller, drafts: list[Draft]) -> None:
         raise Unexpected("The tracker does not hold exactly one ticket for each approved draft.")
 
 
+def _retract(place: Stage, ben: Caller, draft: Draft) -> None:
+    _step("The radiator is warm after all: ben takes its ticket back, and says why")
+    reason = {"reason": "The valve was closed; nothing is broken."}
+    _line(_expect(ben.post(f"/v1/drafts/{draft['id']}/retract", reason), 200))
+    call_command("dispatch_approved")
+    _show(ben, draft)
+    _step("The tracker said yes. That is no proof: it is read back once no request can be on its way any more")
+    deadline = time.monotonic() + GONE_SECONDS
+    while _expect(ben.get(f"/v1/drafts/{draft['id']}"), 200)["state"] == "retracting":
+        if time.monotonic() > deadline:
+            raise Unexpected(f"{draft['reference']} was not read back. Look: manage.py explain {draft['reference']}")
+        time.sleep(0.5)
+        call_command("reconcile_deliveries", stdout=StringIO())
+    if _show(ben, draft)["state"] != "retracted":
+        raise Unexpected(f"{draft['reference']} is still there. Look: manage.py explain {draft['reference']}")
+    print(f"  in the tracker: {', '.join(issue['title'] for issue in place.tracker.issues())}")
+
+
 def _sink(place: Stage) -> None:
     _step("The outbox is drained to the audit sink, a file")
     call_command("drain_outbox")
@@ -149,12 +174,15 @@ def _show(caller: Caller, draft: Draft) -> Draft:
 def _line(draft: Draft) -> None:
     from approvals.domain.binding import short
 
-    approval, delivery = draft["approval"], draft["delivery"]
+    approval, delivery, retraction = draft["approval"], draft["delivery"], draft["retraction"]
     counted = f", {approval['approvals_counted']} of {approval['required_approvals']} approvals" if approval else ""
     print(f"  {draft['reference']}  {draft['state']}  version {draft['version']}{counted}  {short(draft['digest'])}")
     print(f"        {draft['digest']}")
     if delivery:
         print(f"        delivery {delivery['id']} {delivery['state']}, remote id {delivery['remote_id'] or '-'}")
+    if retraction:
+        verified = retraction["verification"] or "not read back yet"
+        print(f"        retraction {retraction['id']} {retraction['state']}, {verified}")
 
 
 def _expect(answer: Answer, status: int) -> Any:
