@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from approvals.domain.states import DeliveryState
-from approvals.models import Channel, Delivery, OutboxEvent, Room
+from approvals.domain.states import DraftState
+from approvals.models import Channel, Delivery, Draft, OutboxEvent, Room
 
 
 def parked() -> int:
@@ -12,9 +12,13 @@ def parked() -> int:
 
 
 def unknown() -> int:
-    """Gives how many deliveries nobody knows the outcome of, or that late evidence holds."""
-    deliveries = Delivery.objects.filter(state=DeliveryState.UNKNOWN)
-    return (deliveries | Delivery.objects.filter(held_at__isnull=False)).count()
+    """Gives how many drafts nobody knows the outcome of, or that late evidence holds.
+
+    A retraction counts until it reads back as gone: the remote's word alone proves nothing.
+    """
+    doubtful = Draft.objects.filter(state__in=(DraftState.DELIVERY_UNKNOWN, DraftState.RETRACTION_UNKNOWN))
+    held = Draft.objects.filter(pk__in=Delivery.objects.filter(held_at__isnull=False).values("draft_id"))
+    return (doubtful | held).count()
 
 
 def paused() -> int:

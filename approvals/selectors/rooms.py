@@ -38,10 +38,13 @@ def find(slug: str) -> Room:
 
 
 def find_channel(room_slug: str, slug: str) -> Channel:
-    """Gives a channel in use, whoever asks; the service that follows authorises."""
+    """Gives a channel, a retired one too (what is in flight still goes out by it); the service that follows authorises.
+
+    Raises NotFound.
+    """
     channels = Channel.objects.select_related("room", "config")
     named = is_storable(room_slug) and is_storable(slug)
-    channel = channels.filter(room__slug=room_slug, slug=slug, retired_at=None).first() if named else None
+    channel = channels.filter(room__slug=room_slug, slug=slug).first() if named else None
     if channel is None:
         raise NotFound()
     return channel

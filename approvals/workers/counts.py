@@ -7,7 +7,16 @@ class Counts(Counter[str]):
     """How many of each outcome. Commands turn it into words, JSON and an exit code."""
 
     FAILED = ("failed",)
-    ATTENTION = ("unknown", "paused", "parked", "refused", "stopped")
+    ATTENTION = (
+        "unknown",
+        "paused",
+        "parked",
+        "refused",
+        "stopped",
+        "retraction_unknown",
+        "retraction_refused",
+        "retraction_still_there",
+    )
 
     @property
     def failed(self) -> int:

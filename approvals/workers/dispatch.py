@@ -79,7 +79,14 @@ def send_one(target_id: int, *, actor: Actor, owner: str, clock: Clock) -> str:
     recorded = _recorded(begun, receipt, actor=actor, clock=clock)
     if recorded.moved_target_id is not None:
         ground.reopen_on(recorded.moved_target_id, actor=actor, clock=clock)
-    return "paused" if receipt.pause else receipt.outcome.value
+    return "paused" if receipt.pause else _word(receipt.outcome, retracts=hold.retracts)
+
+
+def _word(outcome: Outcome, *, retracts: bool) -> str:
+    """Names what came of a request. What the remote took back is accepted: only reading back says that it is gone."""
+    if not retracts:
+        return outcome.value
+    return "retraction_accepted" if outcome == Outcome.DELIVERED else f"retraction_{outcome.value}"
 
 
 def _gate(hold: Hold, *, actor: Actor, clock: Clock) -> Begun | GateAnswer:

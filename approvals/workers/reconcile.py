@@ -20,6 +20,11 @@ from approvals.workers.counts import Counts
 from approvals.workers.pool import Progress, spread
 
 COMMAND = "reconcile_deliveries"
+RETRACTION_WORDS = {
+    Match.GONE: "retraction_gone",
+    Match.EQUAL: "retraction_still_there",
+    Match.DIFFERS: "retraction_still_there",
+}
 log = logging.getLogger(__name__)
 
 
@@ -66,7 +71,7 @@ def check_one(delivery_id: UUID, *, actor: Actor, clock: Clock) -> str:
     if check.question == Question.GONE:
         moved = undoing.record_read_back(actor=actor, clock=clock, check=check, seen=seen)
         _reopen(moved, actor=actor, clock=clock)
-        return f"retraction_{seen.match.value}"
+        return RETRACTION_WORDS.get(seen.match, "retraction_unread")
     reconcile.record_verification(actor=actor, clock=clock, check=check, seen=seen)
     return "confirmed" if seen.match == Match.EQUAL else f"read_{seen.match.value}"
 

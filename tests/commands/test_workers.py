@@ -2,15 +2,19 @@ import json
 import signal
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
+from approvals.connectors.base import Match, Reading, Verification
+from approvals.domain.states import DraftState
 from approvals.management.commands import drain_outbox
 from approvals.models import OutboxEvent
 from approvals.services import pause
 from approvals.workers import loop
-from tests.support.remote import LOCKED_OUT, UNKNOWN
+from tests.services import states
+from tests.support.remote import ACCEPTED, EQUAL, GONE, LOCKED_OUT, NOT_SENT, REFUSED, UNKNOWN, UNREADABLE
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +37,62 @@ def test_dispatch_sends_nothing_unapproved(story, command):
     story.propose()
     command("dispatch_approved", "--concurrency", "1")
     assert story.remote.sent == []
+
+
+def beat(name):
+    """Runs one beat and gives its counts and its exit code."""
+    code, stdout = 0, StringIO()
+    try:
+        call_command(name, "--concurrency", "1", "--format", "json", stdout=stdout, stderr=StringIO())
+    except SystemExit as ended:
+        code = ended.code
+    return counts(stdout.getvalue()), json.loads(stdout.getvalue())["waiting"], code
+
+
+@pytest.mark.parametrize(
+    ("answer", "word", "code"),
+    [
+        (ACCEPTED, "retraction_accepted", 0),
+        (REFUSED, "retraction_refused", 3),
+        (UNKNOWN, "retraction_unknown", 3),
+        (NOT_SENT, "retraction_not_sent", 0),
+        (LOCKED_OUT, "paused", 3),
+    ],
+)
+def test_dispatch_counts_retractions_apart(story, answer, word, code):
+    states.build(story, DraftState.RETRACTING)
+    story.remote.retractions = [answer]
+    told, _, ended = beat("dispatch_approved")
+    assert (told, ended) == ({word: 1}, code)
+
+
+@pytest.mark.parametrize(
+    ("seen", "word", "code"),
+    [(GONE, "retraction_gone", 0), (EQUAL, "retraction_still_there", 3), (UNREADABLE, "retraction_unread", 0)],
+)
+def test_reconcile_counts_the_read_backs_of_retractions_apart(story, seen, word, code):
+    states.build(story, DraftState.RETRACTING)
+    states.send(story)
+    story.clock.advance(hours=1)
+    story.remote.verifications = [seen]
+    told, _, ended = beat("reconcile_deliveries")
+    assert (told[word], ended) == (1, code)
+
+
+def test_reconcile_counts_readings_of_targets(story):
+    story.propose(resource=states.REVIEW)
+    story.remote.readings = [Reading(True, "Read.", {"comment": "Old"})]
+    assert beat("reconcile_deliveries") == ({"target_read": 1}, {}, 0)
+
+
+def test_a_retraction_nobody_could_verify_waits_for_somebody(story):
+    """Accepted, and yet not known to be gone."""
+    draft = states.build(story, DraftState.RETRACTING)
+    states.send(story)
+    story.clock.advance(hours=1)
+    story.remote.verifications = [Verification(Match.IMPOSSIBLE, "It cannot be read.")]
+    _, waiting, ended = beat("reconcile_deliveries")
+    assert (story.again(draft).state, waiting, ended) == ("retraction_unknown", {"unknown": 1}, 3)
 
 
 def test_batch_size_bounds_a_beat(story, command):

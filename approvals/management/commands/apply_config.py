@@ -25,7 +25,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE.toml")
+        parser.add_argument("file", type=Path, metavar="FILE.toml", help="users, rooms and channels, as TOML")
         parser.add_argument("--check", action="store_true", help="only print what would change; exit 1 if anything")
 
     def handle(self, *, file: Path, check: bool, **options: Any) -> None:

@@ -14,7 +14,7 @@ from approvals.services.door import database_now
 
 
 class Command(BaseCommand):
-    """Pausing twice changes nothing."""
+    """Pausing twice changes nothing, and keeps the first reason."""
 
     help = "Stops sending by a channel, a room or all rooms. What is in flight is still read back and settled."
 
@@ -26,9 +26,9 @@ class Command(BaseCommand):
         actor = system("pause_channel", via="command")
         with told():
             for found in pausing.meant(channel, room, all):
+                was_paused = found.paused_at is not None
                 if isinstance(found, Channel):
-                    pause.pause_channel(actor=actor, clock=database_now, channel=found, reason=reason)
-                    self.stdout.write(f"channel {found}: paused")
+                    row = pause.pause_channel(actor=actor, clock=database_now, channel=found, reason=reason)
                 else:
-                    pause.pause_room(actor=actor, clock=database_now, room=found, reason=reason)
-                    self.stdout.write(f"room {found.slug}: paused")
+                    row = pause.pause_room(actor=actor, clock=database_now, room=found, reason=reason)
+                self.stdout.write(pausing.after_pausing(row, was_paused=was_paused))

@@ -7,7 +7,10 @@ from approvals.workers import reconcile
 class Command(WorkerCommand):
     """One beat of `workers.reconcile`, or many."""
 
-    help = "Looks up deliveries with an unknown outcome and reads back what was delivered."
+    help = (
+        "Looks up deliveries with an unknown outcome, reads back what was delivered or retracted, and reads what "
+        "targets hold for their reviewers. It never sends."
+    )
     beat = reconcile
     every_seconds = 1.0
     waiting = ("unknown",)

@@ -25,9 +25,9 @@ class Command(BaseCommand):
         actor = system("resume_channel", via="command")
         with told():
             for found in pausing.meant(channel, room, all):
+                was_paused = found.paused_at is not None
                 if isinstance(found, Channel):
-                    pause.resume_channel(actor=actor, clock=database_now, channel=found)
-                    self.stdout.write(f"channel {found}: sends again")
+                    row = pause.resume_channel(actor=actor, clock=database_now, channel=found)
                 else:
-                    pause.resume_room(actor=actor, clock=database_now, room=found)
-                    self.stdout.write(f"room {found.slug}: sends again")
+                    row = pause.resume_room(actor=actor, clock=database_now, room=found)
+                self.stdout.write(pausing.after_resuming(row, was_paused=was_paused))

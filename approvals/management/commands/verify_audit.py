@@ -20,7 +20,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="words (default) or JSON")
 
     def handle(self, *, format: str, **options: Any) -> None:  # noqa: A002  the option's name
         seen: Counter[str] = Counter()
