@@ -4,17 +4,20 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from approvals.domain.states import ClaimState
-from tests.model.moves import NOTHING, Move, moves, offers, starters, suffers
-from tests.model.properties import ALONE, ALWAYS, PEOPLE, broken_by_step, broken_in, is_at_rest
+from tests.model.clocks import starters
+from tests.model.moves import moves
+from tests.model.properties import ALONE, NEEDS, PEOPLE, broken_by, broken_in, is_at_rest, promised
 from tests.model.record import Record, World, tidy
+from tests.model.steps import NOTHING, offers, suffers
 
 BITS = 24
 MASK = (1 << BITS) - 1
+NOBODY = "nobody"  # beside the only draft of a smaller world
 Progress = Callable[[int, int], None]
 
 
 class Step(NamedTuple):
-    """A step of one record by numbers, as often as it is taken: `by_person` is what a way to rest must not need."""
+    """A step of one record by numbers; `by_person` is what a way to rest must not need."""
 
     name: tuple[str, ...]
     after: int
@@ -23,11 +26,24 @@ class Step(NamedTuple):
     by_person: bool
 
 
-class Graph:
-    """The states of one world, each with the state it was reached from; `broken` names a nearest one per promise."""
+class Shown(NamedTuple):
+    """One step of a way: which draft took which step, and how both stand after it."""
 
-    def __init__(self, world: World, watched: frozenset[str] = ALWAYS) -> None:
+    who: str
+    name: tuple[str, ...]
+    pair: tuple[Record, Record]
+
+
+class Graph:
+    """The states of one world, each with the state it was reached from.
+
+    `broken` names, for each promise that was broken, a nearest state that breaks it. States behind one that breaks a
+    promise of this world are not visited; where the world does not promise it, the walk goes on.
+    """
+
+    def __init__(self, world: World, watched: frozenset[str] = frozenset(NEEDS)) -> None:
         self.world, self.watched = world, watched
+        self.promised = promised(world) & watched
         self.records: list[Record] = []
         self.parents: dict[int, int] = {}
         self.broken: dict[str, int] = {}
@@ -39,13 +55,14 @@ class Graph:
         self._wrong: list[str] = []
         self._starters: list[int] = []
         self._claims: list[bool] = []
-        self.start = self._pair(self.number(Record()), self.number(Record()))
+        other = Record() if world.drafts == 2 else Record(draft=NOBODY)
+        self.start = _pair(self.number(Record()), self.number(other))
 
-    def explore(self, progress: Progress | None = None) -> "Graph":
-        """Visits every state once, nearest first. A state that breaks a promise is not followed."""
+    def explore(self, progress: Progress | None = None, *, until: str = "") -> "Graph":
+        """Visits every state once, nearest first; or stops where the promise `until` is broken."""
         self.parents = {self.start: -1}
         layer = [self.start]
-        while layer:
+        while layer and until not in self.broken:
             self.depth += 1
             layer = self._next_layer(layer)
             if progress:
@@ -54,7 +71,7 @@ class Graph:
 
     def restless(self) -> list[int]:
         """Gives the states from which no way leads to rest without a person."""
-        calm = [is_at_rest(record) for record in self.records]
+        calm = [is_at_rest(record) or record.draft == NOBODY for record in self.records]
         left = [state for state in self.parents if not (calm[state >> BITS] and calm[state & MASK])]
         rested = set(self.parents).difference(left)
         while True:
@@ -64,9 +81,10 @@ class Graph:
                     rested.add(state)
                 else:
                     still.append(state)
+            still.reverse()
             if len(still) == len(left):
-                return [state for state in reversed(still) if not self._breaks(state)]
-            left = still[::-1]
+                return still
+            left = still
 
     def following(self, state: int, *, people: bool = True) -> list[int]:
         """Gives the states one step away."""
@@ -76,15 +94,15 @@ class Graph:
             found += self._after(b, a, people)
         return found
 
-    def way_to(self, state: int) -> Iterator[tuple[str, tuple[str, ...], Record, Record]]:
-        """Gives a shortest way: which draft takes which step, and how both stand after it."""
+    def way_to(self, state: int) -> Iterator[Shown]:
+        """Gives a shortest way from the start."""
         chain = [state]
         while self.parents[chain[-1]] != -1:
             chain.append(self.parents[chain[-1]])
         pair = (self.start >> BITS, self.start & MASK)
         for following in reversed(chain[:-1]):
             who, name, pair = self._step_to(pair, following)
-            yield "AB"[who], name, self.records[pair[0]], self.records[pair[1]]
+            yield Shown("AB"[who], name, (self.records[pair[0]], self.records[pair[1]]))
 
     def number(self, record: Record) -> int:
         """Gives the number of a record, the same for all that no guard can tell apart."""
@@ -100,7 +118,7 @@ class Graph:
 
     def _add(self, record: Record) -> int:
         number = self._numbers[record] = len(self.records)
-        wrong = broken_in(record, self.world)
+        wrong = broken_in(record, self.world) if record.draft != NOBODY else ""
         self.records.append(record)
         self._steps.append(None)
         self._offers.append(offers(record))
@@ -112,14 +130,12 @@ class Graph:
 
     def _work_out(self, number: int) -> Iterator[Step]:
         record = self.records[number]
-        for move in moves(record, self.world):
-            after = self.number(self._marked(record, move))
+        for move in moves(record, self.world) if record.draft != NOBODY else ():
+            wrong = broken_by(record, move)
+            marked = move.record._replace(wrong=wrong) if wrong in self.watched else move.record
+            after = self.number(marked)
             if after != number or move.effect != NOTHING:
                 yield Step(move.step, after, move.needs, move.effect, move.step[0] in PEOPLE)
-
-    def _marked(self, record: Record, move: Move) -> Record:
-        wrong = broken_by_step(record, move, self.world)
-        return move.record._replace(wrong=wrong) if wrong in self.watched else move.record
 
     def _next_layer(self, layer: list[int]) -> list[int]:
         found: list[int] = []
@@ -130,9 +146,24 @@ class Graph:
             for new in following:
                 if new not in parents:
                     parents[new] = state
-                    if not self._breaks(new):
+                    wrong = self._breaks(new)
+                    if not wrong:
                         found.append(new)
+                    elif wrong not in self.promised:
+                        self._go_on(new, state, found)
         return found
+
+    def _go_on(self, state: int, parent: int, found: list[int]) -> None:
+        """Follows a state that breaks what this world does not promise, the break forgotten."""
+        forgiven = self._forgiven(state)
+        if forgiven == state:
+            found.append(state)
+        elif forgiven not in self.parents:
+            self.parents[forgiven] = parent
+            found.append(forgiven)
+
+    def _forgiven(self, state: int) -> int:
+        return _pair(*(self.number(self.records[part]._replace(wrong="")) for part in (state >> BITS, state & MASK)))
 
     def _after(self, mine: int, other: int, people: bool) -> list[int]:
         met = self._offers[other]
@@ -144,32 +175,41 @@ class Graph:
         return found
 
     def _beside(self, other: int, effect: int) -> int:
+        if self.world.drafts == 1:
+            return other
         known = self._suffered[other].get(effect)
         if known is None:
             known = self._suffered[other][effect] = self.number(suffers(self.records[other], effect))
         return known
 
-    def _breaks(self, state: int) -> bool:
+    def _breaks(self, state: int) -> str:
+        """Gives the promise that a state breaks: one of this world's first."""
         a, b = state >> BITS, state & MASK
-        wrong = self._wrong[a] or self._wrong[b]
-        if not wrong and ALONE in self.watched:
-            both = self._starters[a] + self._starters[b] > 1 or (self._claims[a] and self._claims[b])
-            wrong = ALONE if both else ""
-        if wrong:
-            self.broken.setdefault(wrong, state)
-        return bool(wrong)
+        if not (self._wrong[a] or self._wrong[b]) and self._starters[a] + self._starters[b] <= 1:
+            if not (self._claims[a] and self._claims[b]):
+                return ""
+        both = self._starters[a] + self._starters[b] > 1 or (self._claims[a] and self._claims[b])
+        wrong = [word for word in (self._wrong[a], self._wrong[b], ALONE if both else "") if word in self.watched]
+        for word in wrong:
+            self.broken.setdefault(word, state)
+        return min(wrong, key=lambda word: word not in self.promised, default="")
 
     def _step_to(self, pair: tuple[int, int], wanted: int) -> tuple[int, tuple[str, ...], tuple[int, int]]:
         for who in (0, 1):
             mine, other = pair[who], pair[1 - who]
             for step in self.steps_of(mine):
-                if not step.needs & self._offers[other]:
-                    continue
-                beside = self._beside(other, step.effect) if step.effect else other
-                if self._pair(step.after, beside) == wanted:
-                    return who, step.name, (step.after, beside) if who == 0 else (beside, step.after)
+                if step.needs & self._offers[other]:
+                    beside = self._beside(other, step.effect) if step.effect else other
+                    after = (step.after, beside) if who == 0 else (beside, step.after)
+                    if _pair(*after) == wanted:
+                        return who, step.name, after
+                    if self._forgiven(_pair(*after)) == wanted:
+                        return who, step.name, tuple(self._alone_forgiven(part) for part in after)  # type: ignore
         raise AssertionError("the way leads through states that were visited")
 
-    @staticmethod
-    def _pair(one: int, other: int) -> int:
-        return min(one, other) << BITS | max(one, other)
+    def _alone_forgiven(self, number: int) -> int:
+        return self.number(self.records[number]._replace(wrong=""))
+
+
+def _pair(one: int, other: int) -> int:
+    return min(one, other) << BITS | max(one, other)

@@ -86,13 +86,9 @@ class Record(NamedTuple):
         return self.approval in LIVE_APPROVAL
 
     @property
-    def holds(self) -> bool:
-        """True while a living worker has the target reserved for this draft."""
-        return self.claim == C.RESERVED and not self.orphaned
-
-    @property
-    def busy(self) -> int:
-        return len(self.workers) + self.holds
+    def is_free(self) -> bool:
+        """True if the target, as far as this draft has it, may be reserved: idle, or past the reservation's lease."""
+        return self.claim == C.IDLE or (self.claim == C.RESERVED and self.over)
 
     @property
     def in_flight(self) -> int:
@@ -113,6 +109,8 @@ class World:
     readable: bool = True
     timely: bool = True  # the absent grace outlasts every pause of a worker and every request in the network
     honest: bool = True  # a person records only what is so
+    retracts: bool = True
+    drafts: int = 2
     broken: frozenset[str] = frozenset()
 
     @property
@@ -138,6 +136,8 @@ class World:
             "readable" if self.readable else "unreadable",
             "timely" if self.timely else "untimely",
             "honest" if self.honest else "careless",
+            "with retraction" if self.retracts else "without retraction",
+            f"{self.drafts} draft{'s' * (self.drafts > 1)}",
         )
         return " ".join(words)
 
