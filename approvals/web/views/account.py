@@ -31,10 +31,12 @@ class LogIn(auth.LoginView):
         return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Records that a name was refused, never the password that was tried."""
-        tried = str(form.data.get("username", ""))[:150]
+        """Records whose log-in was refused, never the password that was tried."""
+        tried = str(form.cleaned_data.get("username", ""))
+        # Many a password is typed into the wrong field, and what is recorded can never be taken out again.
+        whom = tried if User.objects.filter(username=tried).exists() else "nobody we know"
         address = address_of(self.request)
         actor = Actor(kind="anonymous", name=address or "unknown", via="web", address=address)
-        refusal = Unauthenticated(f"The log-in as {tried!r} was refused.")
+        refusal = Unauthenticated(f"The log-in as {whom} was refused.")
         audit.record_refusal(actor=actor, verb="log_in", refusal=refusal)
         return super().form_invalid(form)
