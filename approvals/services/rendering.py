@@ -42,6 +42,11 @@ def binding_of(revision: Revision) -> Binding:
     return bindings.load(bytes(revision.canonical))
 
 
+def can_read(config: ChannelConfig) -> bool:
+    """True if the connector can say what stands at a target, whoever wrote it."""
+    return type(connector_of(config)).read is not Connector.read
+
+
 def render(revision: Revision, write_id: UUID, config: ChannelConfig) -> Request:
     """Gives the request for these bytes. Raises InvalidPayload if they cannot be rendered with this configuration.
 

@@ -45,6 +45,12 @@ def plural(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
+def sentence(text: str) -> str:
+    """Gives a reason with a full stop, so that the next sentence can follow; remotes often leave it out."""
+    text = text.strip()
+    return f"{text}." if text and text[-1].isalnum() else text
+
+
 def capped(number: int) -> str:
     """Gives the number, or `more than 1,000`; selectors stop counting one above the cap."""
     return f"{number:,}" if number <= MANY else f"more than {MANY:,}"

@@ -54,6 +54,7 @@ SENT = {
     Attempt.Outcome.UNKNOWN: ("status-delivery_unknown", "unknown", "Unknown"),
 }
 SENDING = ("status-submitting", "taken", "Sending now")
+UNANSWERED = ("status-delivery_unknown", "unknown", "No answer recorded")
 LATE = {
     "delivered": ("alert", "unknown", "Late: taken by the remote"),
     "refused": ("alert", "", "Late: refused"),
@@ -190,13 +191,16 @@ def _when(at: datetime, now: datetime) -> tuple[str, bool, str]:
 
 def _lines(delivery: Delivery) -> Iterator[AttemptLine]:
     for attempt in delivery.attempts.all():
-        yield _attempt(attempt, is_undoing=delivery.kind == Delivery.Kind.RETRACT)
+        yield _attempt(attempt, delivery)
     for seen in delivery.observations.all():
         yield _recorded(seen, delivery) if seen.kind == Observation.Kind.RESOLUTION else _seen(seen, delivery)
 
 
-def _attempt(attempt: Attempt, *, is_undoing: bool) -> AttemptLine:
-    icon, tone, outcome = SENT[Attempt.Outcome(attempt.outcome)] if attempt.outcome else SENDING
+def _attempt(attempt: Attempt, delivery: Delivery) -> AttemptLine:
+    is_undoing, is_sending = delivery.kind == Delivery.Kind.RETRACT, delivery.state == DeliveryState.SENDING
+    icon, tone, outcome = SENDING if is_sending else UNANSWERED
+    if attempt.outcome:
+        icon, tone, outcome = SENT[Attempt.Outcome(attempt.outcome)]
     if is_undoing and attempt.outcome == Attempt.Outcome.DELIVERED:
         icon, tone, outcome = "status-retracting", "", "Accepted by the remote"
     worker = (Fact("Worker", attempt.owner, note=f"epoch {attempt.epoch}"),)
@@ -209,7 +213,7 @@ def _attempt(attempt: Attempt, *, is_undoing: bool) -> AttemptLine:
         outcome=outcome,
         reason=attempt.reason,
         status=evidence.status(attempt.evidence),
-        took=_took(attempt.started_at, attempt.finished_at),
+        took=_took(attempt.started_at, attempt.finished_at, otherwise=RUNNING if is_sending else ""),
         evidence=evidence.evidence(attempt.evidence, worker),
     )
 
@@ -217,18 +221,20 @@ def _attempt(attempt: Attempt, *, is_undoing: bool) -> AttemptLine:
 def _seen(seen: Observation, delivery: Delivery) -> AttemptLine:
     table = SEEN_OF_UNDOING if delivery.kind == Delivery.Kind.RETRACT else SEEN
     otherwise = ("alert", "unknown", seen.answer.replace("_", " "))
-    found = LATE if seen.kind == Observation.Kind.LATE_RESULT else None
-    icon, tone, outcome = found.get(seen.answer, otherwise) if found else table.get((seen.kind, seen.answer), otherwise)
+    is_late = seen.kind == Observation.Kind.LATE_RESULT
+    icon, tone, outcome = table.get((seen.kind, seen.answer), otherwise)
+    if is_late:
+        icon, tone, outcome = LATE.get(seen.answer, otherwise)
     return AttemptLine(
         number=0,
         kind=KINDS[Observation.Kind(seen.kind)],
-        at=seen.begun_at,
+        at=seen.recorded_at if is_late else seen.begun_at,
         icon=icon,
         tone=tone,
         outcome=outcome,
         reason=seen.reason,
         status=evidence.status(seen.evidence),
-        took=_took(seen.begun_at, seen.recorded_at),
+        took="" if is_late else _took(seen.begun_at, seen.recorded_at),
         evidence=evidence.evidence(seen.evidence),
     )
 
@@ -252,5 +258,5 @@ def _recorded(seen: Observation, delivery: Delivery) -> AttemptLine:
     )
 
 
-def _took(start: datetime, end: datetime | None) -> str:
-    return f"{(end - start) / timedelta(seconds=1):.1f} s" if end else RUNNING
+def _took(start: datetime, end: datetime | None, *, otherwise: str = "") -> str:
+    return f"{(end - start) / timedelta(seconds=1):.1f} s" if end else otherwise

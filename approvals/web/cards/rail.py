@@ -117,7 +117,7 @@ def outcome(draft: Draft, truth: Truth) -> Outcome | None:
     title, text = OUTCOMES[state]
     if truth.says != words.STATE_SAYS[state]:  # what is known of this very draft goes before what is said of its state
         text = f"{truth.says}."
-    return Outcome(f"status-{draft.state}", title, f"{draft.reason} {text}".strip())
+    return Outcome(f"status-{draft.state}", title, f"{words.sentence(draft.reason)} {text}".strip())
 
 
 def time_left(approval: Approval | None, now: datetime) -> tuple[Expiry, str]:

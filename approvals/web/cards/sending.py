@@ -76,15 +76,15 @@ def _waiting(story: Story) -> Branch | None:
     if held(write):
         return _late("submitting", "It is not sent again meanwhile.")
     if story.pause_reason:
-        return paused(f"{write.reason} Nothing of it has arrived. {story.pause_reason}".strip(), "submitting")
+        return paused(f"{reason_of(write)} Nothing of it has arrived. {story.pause_reason}".strip(), "submitting")
     when = story.at(write.next_attempt_at, "") if write.next_attempt_at and write.next_attempt_at > story.now else ""
     title = f"Waits to be sent again{f', not before {when}' if when else ''}"
-    return Branch("wait", "clock", title, f"{write.reason} Nothing of it has arrived.".strip(), "submitting")
+    return Branch("wait", "clock", title, f"{reason_of(write)} Nothing of it has arrived.".strip(), "submitting")
 
 
 def _unknown(story: Story) -> Branch:
     since = story.at(lost_at(story.write), "an unknown time")
-    why = story.draft.reason or reason_of(story.write)
+    why = story.why or reason_of(story.write)
     doubt = "Two look-ups, far enough apart, did not find it." if story.is_absent else "It may or may not be there."
     text = f"{why} {doubt} {_way_on(story)}"
     return Branch("unknown", UNKNOWN_ICON, f"Delivery unknown since {since}", text, "submitting")
@@ -102,7 +102,7 @@ def _way_on(story: Story) -> str:
 
 
 def _failed(story: Story) -> Branch:
-    why = story.draft.reason or reason_of(story.write)
+    why = story.why or reason_of(story.write)
     if held(story.write):
         return _late("submitting", f"Recorded before: {why}")
     return Branch("bad", "status-failed", "Failed", f"{why} It is not there. The approval is spent.", "submitting")
@@ -120,5 +120,5 @@ def _unequal(story: Story) -> Branch | None:
     verdict = story.write.verification if story.write else ""
     if verdict not in UNEQUAL:
         return None
-    text = story.draft.reason or reason_of(story.write)
+    text = story.why or reason_of(story.write)
     return Branch("unknown", "alert", UNEQUAL[Delivery.Verification(verdict)], text, "submitted")

@@ -19,6 +19,8 @@ class Standing:
 
     url: str
     ask_url: str
+    can_ask: bool
+    about: str
     said: str
     read_at: Any
     caution: str
@@ -31,13 +33,25 @@ class Standing:
     is_due: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """Where the card is loaded from and where a new reading is asked for, if the connector can read at all."""
+
+    url: str
+    ask_url: str
+    can_ask: bool
+    about: str
+
+
+CANNOT = "This connector cannot read what stands at a target, so nobody here knows what is there now."
+
+
 def standing(
     target: Target,
     reading: TargetReading | None,
     wanted: dict[str, Any],
     *,
-    url: str,
-    ask_url: str,
+    asks: Asks,
     is_open: bool = False,
 ) -> Standing:
     """Gives the card of a target, with the way from what stands there to the wanted payload."""
@@ -46,9 +60,11 @@ def standing(
     shared = _shared(found, list(payload.fields(wanted)))
     differing = [new for old, new in shared if old != new]
     return Standing(
-        url=url,
-        ask_url=ask_url,
-        said=_said(reading),
+        url=asks.url,
+        ask_url=asks.ask_url,
+        can_ask=asks.can_ask,
+        about=asks.about,
+        said=_said(reading) if asks.can_ask else CANNOT,
         read_at=reading.read_at if reading else None,
         caution=_caution(reading, target),
         fields=found,
@@ -57,7 +73,7 @@ def standing(
         is_equal=bool(shared) and not differing,
         compares=bool(shared),
         is_open=is_open,
-        is_due=reading is not None and reading.next_read_at is not None,
+        is_due=asks.can_ask and reading is not None and reading.next_read_at is not None,
     )
 
 

@@ -52,6 +52,11 @@ class Story:
     corrected_by: str = ""
 
     @property
+    def why(self) -> str:
+        """Gives the reason of the draft's state, to be followed by another sentence."""
+        return words.sentence(self.draft.reason)
+
+    @property
     def state(self) -> str:
         return self.draft.state
 
@@ -60,8 +65,8 @@ class Story:
         """Gives why nothing leaves now; empty if something may."""
         draft = self.draft
         if draft.room.paused_at:
-            return draft.room.paused_reason or "The room is paused."
-        return (draft.channel.paused_reason or "The channel is paused.") if draft.channel.paused_at else ""
+            return words.sentence(draft.room.paused_reason) or "The room is paused."
+        return words.sentence(draft.channel.paused_reason or "It is paused") if draft.channel.paused_at else ""
 
     def at(self, moment: datetime | None, otherwise: str) -> str:
         return words.moment(moment, self.now, seconds=True) if moment else otherwise
@@ -84,7 +89,7 @@ def lost_at(delivery: Delivery | None) -> datetime | None:
 
 
 def reason_of(delivery: Delivery | None) -> str:
-    return delivery.reason if delivery else ""
+    return words.sentence(delivery.reason) if delivery else ""
 
 
 def held(delivery: Delivery | None) -> bool:

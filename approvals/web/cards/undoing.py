@@ -75,12 +75,12 @@ def _under_way(story: Story, undoing: Delivery) -> Branch | None:
         return Branch("wait", "clock", "Waits for a worker", "It is still public.", "retracting")
     late = undoing.next_attempt_at and undoing.next_attempt_at > story.now
     when = f", not before {story.at(undoing.next_attempt_at, '')}" if late else ""
-    text = f"{undoing.reason} It is still public."
+    text = f"{reason_of(undoing)} It is still public."
     return Branch("wait", "clock", f"Waits to be asked for again{when}", text, "retracting")
 
 
 def _unknown(story: Story, undoing: Delivery) -> Branch:
-    why = story.draft.reason or reason_of(undoing)
+    why = story.why or reason_of(undoing)
     text = f"{why} It may or may not still be there. {_way_on(story, undoing)}"
     return Branch("unknown", UNKNOWN_ICON, f"Retraction unknown{_since(story, undoing)}", text, "retracting")
 
@@ -97,7 +97,7 @@ def _way_on(story: Story, undoing: Delivery) -> str:
 
 
 def _failed(story: Story, undoing: Delivery) -> Branch:
-    why = story.draft.reason or reason_of(undoing)
+    why = story.why or reason_of(undoing)
     if held(undoing):
         return _late(f"Recorded before: {why}")
     if undoing.state == DeliveryState.DELIVERED:

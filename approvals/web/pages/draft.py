@@ -65,6 +65,7 @@ class DraftPage:
     plate: Plate
     undo: Undo | None
     standing: Standing | None
+    standing_first: bool
     revision: RevisionCard
     tabs: tuple[Tab, ...]
     tab_template: str
@@ -91,6 +92,7 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
     hidden = payload.hidden(binding.payload, list(payload.fields(binding.payload)))
     opened = tabs.opened(reader, binding, hidden, name=tab, as_hex=as_hex, url=url)
     built = _rail(reader, typed, opened, url=url, hidden_count=hidden.count if hidden else 0)
+    shown = standing.card(reader)
     undoable = _with_typed(undo.card(reader), typed)
     replaces = binding.corrects.remote_id if binding.corrects else ""
     return DraftPage(
@@ -105,7 +107,8 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
         corrects=_corrects(reader),
         plate=plate.of_draft(draft, title=reader.truth.plate, replaces=replaces),
         undo=undoable,
-        standing=standing.card(reader),
+        standing=shown,
+        standing_first=shown is not None and standing.is_open(draft),
         revision=revision.card(draft, reader.revision, changes_url=f"{url}?tab=changes"),
         tabs=opened.tabs,
         tab_template=opened.template,

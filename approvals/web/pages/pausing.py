@@ -124,10 +124,9 @@ def said(pause: Pause, now: datetime) -> str:
     """Gives the reason, who and since when; where a worker paused it, what to do."""
     when = f"{words.moment(pause.at, now)} UTC"
     if pause.is_automatic:
-        return (
-            f"{pause.reason} The remote said so at {when}, so nothing more is tried. {_mend(pause.evidence)} {NOT_LOST}"
-        )
-    return f"{pause.reason} Paused by {who(pause.by)} at {when}. {MEANWHILE}"
+        told = f"{words.sentence(pause.reason)} The remote said so at {when}, so nothing more is tried."
+        return f"{told} {_mend(pause.evidence)} {NOT_LOST}"
+    return f"{words.sentence(pause.reason)} Paused by {who(pause.by)} at {when}. {MEANWHILE}"
 
 
 def who(label: str) -> str:

@@ -15,7 +15,9 @@ from approvals.web.cards import delivery as deliveries
 from approvals.web.cards import plate
 from approvals.web.cards.facts import Fact
 from approvals.web.cards.plate import Plate
+from approvals.web.cards.standing import Standing
 from approvals.web.pages import draft as drafts
+from approvals.web.pages import standing as targets
 from approvals.web.pages import tabs
 from approvals.web.pages.frame import Crumb, Notice
 from approvals.web.pages.proposal import Input
@@ -80,6 +82,7 @@ class ResolvePage:
     plate: Plate
     delivery: deliveries.DeliveryView
     facts: tuple[Fact, ...]
+    standing: Standing | None
     notices: tuple[Notice, ...]
     form: Form | None
     kept: str
@@ -101,6 +104,7 @@ def page(reader: Reader, written: Written) -> ResolvePage | None:
         plate=plate.of_draft(draft, title=reader.truth.plate),
         delivery=tabs.moving(reader),
         facts=undoing or deliveries.facts(draft, found, len(reader.revision.canonical)),
+        standing=targets.card(reader),
         notices=_notices(written, why_not),
         form=None if why_not else _form(reader, found, written),
         kept=written.evidence if why_not else "",

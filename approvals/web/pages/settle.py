@@ -70,7 +70,14 @@ def card(reader: Reader) -> Settle | None:
         notes = (Note("An operator of this room can settle it."),)
     if not (steps or links or notes):
         return None
-    return Settle(TITLES[DraftState(reader.draft.state)], _one_primary(steps), links, notes)
+    return Settle(_title(reader, steps, links), _one_primary(steps), links, notes)
+
+
+def _title(reader: Reader, steps: tuple[Action, ...], links: tuple[Link, ...]) -> str:
+    title = TITLES[DraftState(reader.draft.state)]
+    if reader.draft.state not in PUBLISHED or bool(links) == any(step.verb == Verb.RETRACT for step in steps):
+        return title
+    return "Correct it" if links else "Take it back"
 
 
 Found = Iterator[Action | Link | Note]
