@@ -1,6 +1,8 @@
 """How far one call came, how long each phase took, and what a failure on the way means."""
 
 import asyncio
+import os
+import ssl
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -118,4 +120,12 @@ def explain(exc: Exception, call: Call) -> tuple[Fault, str]:
 
 
 def _told(exc: Exception) -> str:
-    return "time ran out" if isinstance(exc, TimeoutError) else (str(exc) or type(exc).__name__)
+    """The cause in the system's own words, without the client's wrapping."""
+    if isinstance(exc, TimeoutError):
+        return "time ran out"
+    if isinstance(exc, aiohttp.ClientConnectorCertificateError):
+        return str(getattr(exc.certificate_error, "verify_message", "") or exc.certificate_error)
+    cause = exc.os_error if isinstance(exc, aiohttp.ClientConnectorError) else exc
+    if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) and (cause.errno or 0) > 0:
+        return os.strerror(cause.errno or 0)
+    return str(cause) or type(cause).__name__

@@ -70,6 +70,7 @@ def test_a_name_server_that_does_not_answer(call, monkeypatch):
 
 def test_a_port_where_nobody_listens(call):
     failure = call(f"http://localhost:{closed_port()}")
+    assert failure.reason == "No connection could be made: Connection refused"
     assert (failure.fault, set(failure.timing)) == (Fault.CONNECT, {"name", "total"})
 
 
@@ -205,6 +206,7 @@ def test_a_certificate_that_does_not_fit(call, authority, host, days):
 def test_a_certificate_of_an_unknown_authority(call, self_signed):
     with Remote(reply(201, WHOLE), tls=self_signed) as remote:
         failure = call(remote.url)
+        assert failure.reason == "The remote's certificate was not accepted: self-signed certificate"
         assert (failure.fault, remote.received) == (Fault.CERTIFICATE, [])
 
 
