@@ -8,10 +8,10 @@ from approvals.models import Attempt, Delivery, Observation
 
 @admin.register(Delivery)
 class DeliveryAdmin(ViewAdmin):
-    """What went out, or is about to."""
+    """What went out or is about to, and what took it back."""
 
-    list_display = ("id", "draft", "kind", "state", "remote_id", "verification", "attempt_count", "created_at")
-    list_filter = ("kind", "state", "verification")
+    list_display = ("id", "draft", "kind", "state", "remote_id", "verification", "held_at", "created_at")
+    list_filter = ("kind", "state", "verification", ("held_at", admin.EmptyFieldListFilter))
     search_fields = ("=id", "=draft__id", "=remote_id")
     ordering = ("-created_at",)
 
@@ -29,7 +29,7 @@ class AttemptAdmin(ViewAdmin):
 
 @admin.register(Observation)
 class ObservationAdmin(ViewAdmin):
-    """What look-ups, read-backs and late receipts said."""
+    """What look-ups, read-backs, late receipts and people said."""
 
     list_display = ("id", "delivery", "kind", "answer", "begun_at", "recorded_at")
     list_filter = ("kind", "answer")

@@ -7,19 +7,22 @@ from django.http import HttpRequest, HttpResponse
 from approvals.admin.doors import actor_of, ask_reason
 from approvals.admin.viewing import ViewAdmin
 from approvals.models import Draft, Exclusion, Revision
-from approvals.services import revoke
+from approvals.services import cancel, retract, revoke
 from approvals.services.door import database_now
 
 
 @admin.register(Draft)
 class DraftAdmin(ViewAdmin):
-    """Drafts as they stand. Deciding is done on the review page, on the exact bytes; never here."""
+    """Drafts as they stand. Deciding is done on the review page, on the exact bytes; never here.
+
+    Taking back goes by the roles in the room: a superuser who has none may only withdraw.
+    """
 
     list_display = ("reference", "title", "room", "channel", "state", "author", "updated_at")
     list_filter = ("state", "room", "channel")
     search_fields = ("=id", "title")
     ordering = ("-id",)
-    actions = ("withdraw",)
+    actions = ("withdraw", "cancel", "retract")
 
     @admin.action(description="Withdraw draft")
     def withdraw(self, request: HttpRequest, queryset: QuerySet[Draft]) -> HttpResponse | None:
@@ -29,6 +32,24 @@ class DraftAdmin(ViewAdmin):
             return revoke.withdraw(actor=actor, clock=database_now, draft_id=draft.pk, reason=reason)
 
         return ask_reason(self, request, queryset, title="Withdraw draft", verb=verb)
+
+    @admin.action(description="Cancel waiting delivery")
+    def cancel(self, request: HttpRequest, queryset: QuerySet[Draft]) -> HttpResponse | None:
+        actor = actor_of(request)
+
+        def verb(draft: Draft, reason: str) -> Draft:
+            return cancel.cancel(actor=actor, clock=database_now, draft_id=draft.pk, reason=reason)
+
+        return ask_reason(self, request, queryset, title="Cancel waiting delivery", verb=verb)
+
+    @admin.action(description="Retract what was published")
+    def retract(self, request: HttpRequest, queryset: QuerySet[Draft]) -> HttpResponse | None:
+        actor = actor_of(request)
+
+        def verb(draft: Draft, reason: str) -> Draft:
+            return retract.retract(actor=actor, clock=database_now, draft_id=draft.pk, reason=reason)
+
+        return ask_reason(self, request, queryset, title="Retract what was published", verb=verb)
 
 
 @admin.register(Revision)

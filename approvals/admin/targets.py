@@ -1,9 +1,9 @@
-"""Targets and their dispatch claims."""
+"""Targets, what was read there, and their dispatch claims."""
 
 from django.contrib import admin
 
 from approvals.admin.viewing import ViewAdmin
-from approvals.models import DispatchClaim, Target
+from approvals.models import DispatchClaim, Target, TargetReading
 
 
 @admin.register(Target)
@@ -13,6 +13,17 @@ class TargetAdmin(ViewAdmin):
     list_display = ("id", "connector", "account", "resource", "version")
     list_filter = ("connector",)
     search_fields = ("account", "resource")
+    ordering = ("-id",)
+
+
+@admin.register(TargetReading)
+class TargetReadingAdmin(ViewAdmin):
+    """What exclusive targets held when they were last read, for reviewers to compare with."""
+
+    list_display = ("target", "known", "version", "read_at", "next_read_at", "failure_count")
+    list_filter = ("known",)
+    list_select_related = ("target",)
+    search_fields = ("target__account", "target__resource")
     ordering = ("-id",)
 
 

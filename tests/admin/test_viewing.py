@@ -7,8 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from approvals.connectors.base import Reading
+from approvals.domain.states import DraftState
+from approvals.models import Observation, TargetReading
 from approvals.workers import dispatch, reconcile
 from tests.admin.conftest import logged_in, messages, rows
+from tests.services import states
 from tests.support.remote import UNKNOWN
 
 MODELS = [model for model in apps.get_app_config("approvals").get_models() if not model._meta.auto_created]
@@ -27,6 +31,8 @@ def full(story):
     story.remote.receipts.append(UNKNOWN)
     dispatch.run(concurrency=1, clock=story.clock)
     reconcile.run(concurrency=1, clock=story.clock)
+    story.remote.readings = [Reading(True, "Read.", {"comment": "<b>Old</b>"})]
+    states.build(story, DraftState.RETRACTED)
     return story
 
 
@@ -103,6 +109,17 @@ def test_staff_with_every_permission_change_nothing(full, staff):
     for model in MODELS:
         site.post(place(model, "add"), crafted(model))
     assert rows() == before
+
+
+def test_what_was_seen_at_the_remote_can_be_read(full, site):
+    kinds = set(Observation.objects.values_list("kind", flat=True))
+    page = site.get(place(Observation, "changelist")).content.decode()
+    assert (kinds >= {"lookup", "verify"}, [kind for kind in kinds if kind not in page]) == (True, [])
+
+
+def test_a_reading_is_escaped(full, site):
+    page = site.get(place(TargetReading, "change", TargetReading.objects.get().pk)).content
+    assert (b"Old" in page, b"<b>Old" in page) == (True, False)
 
 
 def test_who_is_no_staff_sees_nothing(full):
