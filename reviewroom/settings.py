@@ -1,6 +1,8 @@
 """All settings: from `REVIEWROOM_...` variables, with defaults that are right on a developer's machine."""
 
+import re
 import uuid
+from importlib.metadata import entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -45,13 +47,19 @@ DATABASES = {"default": database.from_url(REVIEWROOM_DATABASE_URL, BASE_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # The engine
+SINK_SCHEMES = sorted(point.name for point in entry_points(group="reviewroom.sinks"))  # of installed packages
 REVIEWROOM_AUDIT_SINK = environment.text(
     "AUDIT_SINK",
     (VAR_DIR / "audit-sink.jsonl").as_uri(),
-    pattern=r"(file:///|https?://)[^\s]+",
-    fix="Write file:///absolute/path.jsonl or https://host/path.",
+    pattern=rf"(file:///|https?://|({'|'.join(map(re.escape, SINK_SCHEMES)) or '(?!)'}):)[^\s]+",
+    fix="Write file:///absolute/path.jsonl or https://host/path; other schemes come with installed packages.",
 )
 REVIEWROOM_AUDIT_TOKEN = environment.secret("AUDIT_TOKEN")
+REVIEWROOM_AUDIT_SIGNING_SECRET = environment.secret("AUDIT_SIGNING_SECRET")  # Standard Webhooks, http(s) only
+REVIEWROOM_AUDIT_GZIP = environment.flag("AUDIT_GZIP", False)  # http(s) only
+REVIEWROOM_AUDIT_ROTATE = environment.text(
+    "AUDIT_ROTATE", "", pattern="(daily|[1-9][0-9]{0,11}(KB|MB|GB|))?", fix="Write a size like 100MB, or daily."
+)  # file only
 NAME_FIX = "Use letters, digits and . _ - : /, at most 200 characters."
 NAME_PATTERN = r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}"
 REVIEWROOM_TENANT = environment.text("TENANT", "default", pattern=NAME_PATTERN, fix=NAME_FIX)

@@ -1,9 +1,9 @@
-"""The record: audit chains and events, outbox, Idempotency-Keys, the installation."""
+"""The record: audit chains and events, Idempotency-Keys, the installation."""
 
 from django.contrib import admin
 
 from approvals.admin.viewing import ViewAdmin
-from approvals.models import AuditChain, AuditEvent, IdempotencyKey, Installation, OutboxEvent
+from approvals.models import AuditChain, AuditEvent, IdempotencyKey, Installation
 
 
 @admin.register(AuditChain)
@@ -26,17 +26,6 @@ class AuditEventAdmin(ViewAdmin):
     ordering = ("-id",)
 
 
-@admin.register(OutboxEvent)
-class OutboxEventAdmin(ViewAdmin):
-    """What the audit sink has been told, or is still to be told."""
-
-    list_display = ("id", "event_class", "approval", "created_at", "drained_at", "attempts", "parked_at", "last_error")
-    list_filter = ("event_class", ("drained_at", admin.EmptyFieldListFilter), ("parked_at", admin.EmptyFieldListFilter))
-    list_select_related = ("approval__draft",)
-    search_fields = ("=event_id", "=approval__id")
-    ordering = ("-id",)
-
-
 @admin.register(IdempotencyKey)
 class IdempotencyKeyAdmin(ViewAdmin):
     """First uses of Idempotency-Keys, kept for a day."""
@@ -50,4 +39,4 @@ class IdempotencyKeyAdmin(ViewAdmin):
 class InstallationAdmin(ViewAdmin):
     """Which installation this database belongs to."""
 
-    list_display = ("instance_id", "walls_digest")
+    list_display = ("instance_id", "adopted_at", "walls_digest")

@@ -10,6 +10,7 @@ from approvals.models.records import (
     IdempotencyKey,
     Installation,
     OutboxEvent,
+    SinkState,
 )
 from approvals.models.rooms import Channel, ChannelConfig, Membership, Room
 from approvals.models.targets import DispatchClaim, Target, TargetReading
@@ -34,6 +35,7 @@ __all__ = [
     "OutboxEvent",
     "Revision",
     "Room",
+    "SinkState",
     "Target",
     "TargetReading",
     "User",

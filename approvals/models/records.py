@@ -42,10 +42,32 @@ class OutboxEvent(models.Model):
         indexes = [
             models.Index(fields=["approval", "id"], name="outbox_undrained", condition=Q(drained_at__isnull=True)),
             models.Index(fields=["id"], name="outbox_due", condition=Q(drained_at__isnull=True)),
+            models.Index(fields=["approval", "id"], name="outbox_parked", condition=Q(parked_at__isnull=False)),
         ]
 
     def __str__(self) -> str:
         return f"{self.event_class} {self.event_id}"
+
+
+class SinkState(models.Model):
+    """The one row about the audit sink as a whole, made when there is something to say.
+
+    `closed_at` is since when it takes nothing from us (401, 403); `probe_at` when one event may knock again. On SQLite
+    `drained_by` is who drains until `drained_until`: one process at a time. PostgreSQL needs no such lease.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
+    closed_at = models.DateTimeField(null=True, blank=True)
+    closed_reason = models.CharField(max_length=500, blank=True)
+    probe_at = models.DateTimeField(null=True, blank=True)
+    drained_by = models.CharField(max_length=120, blank=True)
+    drained_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="one_sink_state")]
+
+    def __str__(self) -> str:
+        return "closed" if self.closed_at else "open"
 
 
 class AuditChain(models.Model):

@@ -1,42 +1,58 @@
-"""The sink that REVIEWROOM_AUDIT_SINK names."""
+"""The sink that REVIEWROOM_AUDIT_SINK names: a built-in one or that of an installed package.
 
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
+A package brings a scheme by an entry point of the group `reviewroom.sinks`: its name is the scheme, and what it names
+is called with `base.Options` and gives a `base.Sink`, or raises SinkError with the remedy.
+"""
+
+from functools import cache
+from importlib.metadata import entry_points
+from urllib.parse import urlsplit
 
 from approvals.connectors import outbound as outbounds
-from approvals.connectors.base import ConfigError
 from approvals.connectors.outbound import Outbound
-from approvals.sinks.base import Sink, SinkError
-from approvals.sinks.file import FileSink
-from approvals.sinks.http import HttpSink
+from approvals.sinks import file, http
+from approvals.sinks.base import Factory, Options, Sink, SinkError
+
+GROUP = "reviewroom.sinks"
+_BUILT_IN: dict[str, Factory] = {"file": file.make, "http": http.make, "https": http.make}
 
 
 def from_settings() -> Sink:
     """The configured sink. Raises SinkError."""
     from django.conf import settings
 
-    return make(settings.REVIEWROOM_AUDIT_SINK, settings.REVIEWROOM_AUDIT_TOKEN, outbounds.from_settings())
+    return make_with(
+        Options(
+            url=settings.REVIEWROOM_AUDIT_SINK,
+            outbound=outbounds.from_settings(),
+            token=settings.REVIEWROOM_AUDIT_TOKEN,
+            signing_secret=settings.REVIEWROOM_AUDIT_SIGNING_SECRET,
+            gzip=settings.REVIEWROOM_AUDIT_GZIP,
+            rotate=settings.REVIEWROOM_AUDIT_ROTATE,
+        )
+    )
 
 
 def make(url: str, token: str, outbound: Outbound) -> Sink:
-    """The sink for a URL. Raises SinkError, with the remedy, for one that cannot be used."""
-    scheme = url.partition(":")[0].lower()
-    if scheme == "file":
-        return FileSink(_path(url))
-    if scheme not in ("http", "https"):
-        raise SinkError("REVIEWROOM_AUDIT_SINK has to begin with file:///, http:// or https://.")
-    try:
-        outbound.check_url("", url)
-    except ConfigError as exc:
-        raise SinkError(f"REVIEWROOM_AUDIT_SINK cannot be used: {exc.message}") from exc
-    return HttpSink(url, outbound, token)
+    """The sink for a URL, with nothing but a token. Raises SinkError."""
+    return make_with(Options(url=url, outbound=outbound, token=token))
 
 
-def _path(url: str) -> Path:
-    parts = urlsplit(url)
-    path = Path(unquote(parts.path))
-    if parts.netloc not in ("", "localhost") or parts.query or parts.fragment or not path.is_absolute():
-        raise SinkError("A file sink is written with three slashes and a whole path: file:///var/audit.jsonl.")
-    if not path.name or path.is_dir():
-        raise SinkError(f"{path} is a directory: name a file in it.")
-    return path
+def make_with(options: Options) -> Sink:
+    """The sink for everything the settings say. Raises SinkError, with the remedy, for what cannot be used."""
+    scheme = urlsplit(options.url).scheme
+    known = _kinds()
+    if scheme not in known:
+        schemes = ", ".join(f"{name}:" for name in sorted(known))
+        raise SinkError(
+            f"REVIEWROOM_AUDIT_SINK has to begin with one of {schemes} and {scheme or 'nothing'}: is none. "
+            f"Write file:///path or https://host/path, or install the package that brings {scheme or 'it'}."
+        )
+    return known[scheme](options)
+
+
+@cache
+def _kinds() -> dict[str, Factory]:
+    """By scheme. A package cannot take the place of a built-in: installing something must not change whom we tell."""
+    found: dict[str, Factory] = {point.name: point.load() for point in entry_points(group=GROUP)}
+    return found | _BUILT_IN

@@ -10,7 +10,7 @@ from django.db import connection
 
 from approvals.models import AuditEvent, Draft, Observation, OutboxEvent, Revision
 from approvals.models.drafts import ATTENTION_RANK
-from approvals.selectors import work
+from approvals.selectors import outbox, work
 from approvals.services import draining
 from tests.models.rows import NOON
 
@@ -33,6 +33,8 @@ READS = [
     case("delivery_check_due", lambda: work.due_checks(NOON, limit=20)),
     case("outbox_undrained", lambda: draining.due(NOON)),
     case("outbox_due", lambda: draining.due(NOON)),
+    case("outbox_parked", lambda: outbox.held()),
+    case("outbox_parked", lambda: outbox.parked()),
     case("draft_queue", lambda: Draft.objects.filter(queue_rank__lt=ATTENTION_RANK).order_by(*QUEUE)[:20]),
     case("draft_room_queue", lambda: Draft.objects.filter(room_id=1, queue_rank=1).order_by(*QUEUE)[:20]),
     case("draft_room_newest", lambda: Draft.objects.filter(room_id=1).order_by("-id")[:20]),

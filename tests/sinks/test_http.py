@@ -9,6 +9,7 @@ import pytest
 
 from approvals.connectors.base import Deadline
 from approvals.connectors.outbound import Outbound
+from approvals.sinks.base import Options
 from approvals.sinks.http import HttpSink
 from tests.connectors.remote import Remote, closed_port, hang, reply, reset
 
@@ -25,7 +26,11 @@ def remote():
 
 @pytest.fixture
 def sink(remote):
-    return HttpSink(f"{remote.url}/events", Outbound(allow_private=True, now=lambda: NOW), "marker-token")
+    return made(f"{remote.url}/events", token="marker-token")
+
+
+def made(url, *, allow_private=True, **options):
+    return HttpSink(Options(url=url, outbound=Outbound(allow_private=allow_private, now=lambda: NOW), **options))
 
 
 def post(sink, seconds=5.0):
@@ -50,7 +55,7 @@ def test_the_token_and_the_event_id_go_along(sink, remote):
 
 
 def test_without_a_token_none_is_sent(remote):
-    post(HttpSink(remote.url, Outbound(allow_private=True)))
+    post(made(remote.url))
     assert "authorization" not in remote.received[0].headers
 
 
@@ -73,7 +78,7 @@ def test_a_broken_exchange_is_tried_again(sink, remote, behaviour):
 
 
 def test_a_closed_port_is_tried_again():
-    sink = HttpSink(f"http://127.0.0.1:{closed_port()}/", Outbound(allow_private=True))
+    sink = made(f"http://127.0.0.1:{closed_port()}/")
     assert flags(post(sink)) == {"retry"}
 
 
@@ -100,7 +105,7 @@ def test_the_token_is_in_no_answer(sink, remote):
 
 
 def test_a_forbidden_address_is_not_called(remote):
-    answer = post(HttpSink(remote.url, Outbound(allow_private=False)))
+    answer = post(made(remote.url, allow_private=False))
     assert (flags(answer), remote.received) == ({"retry"}, [])
 
 
