@@ -1,5 +1,6 @@
 """What an outcome makes of a record: the bodies that receipts, look-ups, sweepers and people share."""
 
+from approvals.domain.combinations import NONE
 from approvals.domain.states import DRAFT
 from tests.model.record import (
     AGAIN,
@@ -17,7 +18,6 @@ from tests.model.record import (
     delivery_goes,
     draft_goes,
 )
-from approvals.domain.combinations import NONE
 from tests.model.steps import GREW, GREW_BY_WRITE, NOTHING, Move
 
 
@@ -114,5 +114,3 @@ def end_lease(record: Record) -> Record:
         for worker in record.workers
     )
     return record._replace(age=ENDED, workers=workers)
-
-

@@ -41,8 +41,7 @@ NEEDS: dict[str, Needs] = {
 """What each promise rests on. Where it does not hold, a run shows the nearest way to break it."""
 
 PEOPLE = frozenset(
-    "submit rework withdraw edit approve request_changes reject take_back revoke retract retry cancel resolve "
-    "look_again".split()
+    ["submit", "rework", "withdraw", "edit", "approve", "request_changes", "reject", "take_back", "revoke", "retract", "retry", "cancel", "resolve", "look_again"]
 )
 """Steps that need a person; everything else happens by itself, sooner or later."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from approvals.domain.combinations import NONE
 from tests.model.explore import Shown
-from tests.model.record import ENDED, LONG_AGO, ONCE, SETTLED, SURE, Record
+from tests.model.record import ENDED, LONG_AGO, ONCE, SURE, Record
 
 _WHAT = {"write": "the write", "undo": "the retraction", "undone": "an earlier retraction"}
 _PLAIN = {
@@ -27,7 +27,10 @@ _PLAIN = {
     "look_again": "a person has the remote asked again",
     "confirm": "it reads back as approved",
 }
-_RESOLVED = {"delivered": "a person records that it is done", "not_delivered": "a person looks, and records that it is not there"}
+_RESOLVED = {
+    "delivered": "a person records that it is done",
+    "not_delivered": "a person looks, and records that it is not there",
+}
 
 
 def step(name: tuple[str, ...]) -> str:
@@ -55,9 +58,11 @@ def stands(record: Record) -> str:
     said += [f"retraction {record.undo}"] if record.undo != NONE else []
     said += [f"claim {record.claim}"]
     said += [{ENDED: "lease over", SURE: "grace over"}[record.age]] if record.age else []
-    said += [{ONCE: "seen absent once", LONG_AGO: "seen absent a grace ago"}.get(record.absent, "proven absent")] if (
-        record.absent
-    ) else []
+    said += (
+        [{ONCE: "seen absent once", LONG_AGO: "seen absent a grace ago"}.get(record.absent, "proven absent")]
+        if (record.absent)
+        else []
+    )
     said += ["held"] if record.held else []
     said += [f"{record.written} effective write{'s' * (record.written > 1)}"] if record.written else []
     return ", ".join(said)
@@ -84,5 +89,3 @@ def _work(verb: str, rest: list[str]) -> str:
         return "the worker that reserved it dies"
     _, kind, which = rest
     return f"the worker of the {which} attempt at {_WHAT[kind]} {_WORKS[verb]}"
-
-
