@@ -31,7 +31,7 @@ from approvals.services.holding import Hold
 from approvals.services.opening import LOOK_FIRST, Begun
 from approvals.services.record import Recorded
 from approvals.workers.counts import Counts
-from approvals.workers.pool import Progress, spread
+from approvals.workers.pool import Progress, keep_busy
 
 COMMAND = "dispatch_approved"
 IDLE_WORDS = ("taken", "stopped", "paused", "failed")
@@ -49,20 +49,15 @@ def run(
     """Sends what is due, at most `batch_size` writes, one at a time per target. Gives counts of outcomes."""
     actor, owner = system(COMMAND), _owner()
     opening.insist_on_this_database()
-    counts = Counts()
-    while counts.done < batch_size and not should_stop():
-        targets = work.due_targets(clock(), limit=batch_size - counts.done)
-        beat = spread(
-            targets,
-            lambda target_id: send_one(target_id, actor=actor, owner=owner, clock=clock),
-            concurrency=concurrency,
-            progress=progress,
-            should_stop=should_stop,
-        )
-        counts.update(beat)
-        if all(word in IDLE_WORDS for word in beat):
-            break
-    return counts
+    return keep_busy(
+        lambda limit: work.due_targets(clock(), limit=limit),
+        lambda target_id: send_one(target_id, actor=actor, owner=owner, clock=clock),
+        at_most=batch_size,
+        concurrency=concurrency,
+        resting=IDLE_WORDS,
+        progress=progress,
+        should_stop=should_stop,
+    )
 
 
 def send_one(target_id: int, *, actor: Actor, owner: str, clock: Clock) -> str:

@@ -84,18 +84,19 @@ def test_a_room_with_one_item_does_not_wait_for_a_room_with_many(
 
 
 @pytest.mark.slow
-def test_a_remote_that_hangs_holds_up_its_own_target_only(shop: Story, ledger: Ledger, patient: dict[str, str]) -> None:
-    item(shop, "shelves/slow")
+def test_a_target_that_hangs_holds_up_nobody_else(shop: Story, ledger: Ledger, patient: dict[str, str]) -> None:
+    hanging = item(shop, "shelves/slow")
+    others = [item(shop) for _ in range(4)]
+    ledger.slow = {"shelves/slow"}
     ledger.arriving.close()
-    with dispatcher(patient) as hanging:
-        until_done(lambda: ledger.in_flight["shelves/slow"] == 1)
-        ledger.arriving = type(ledger.arriving)()  # for those who come from now on
-        for number in range(3):
-            item(shop, f"shelves/{number}")
-        with dispatcher(patient) as other:
-            assert other.counted() == {"delivered": 3}
-        assert stands(Draft.objects.get(target__resource="shelves/slow")) == ("submitting", "sending", "sending")
-        hanging.kill()
+    words = ("dispatch_approved", "--once", "--concurrency", "2", "--format", "json")
+    with Worker(patient, *words) as worker:
+        until_done(lambda: {stands(draft)[0] for draft in others} == {"submitted"})
+        assert stands(hanging) == ("submitting", "sending", "sending")
+        late = item(shop, "shelves/late")
+        until_done(lambda: stands(late)[0] == "submitted")
+        ledger.arriving.open()
+        assert worker.counted() == {"delivered": 6}
 
 
 @pytest.mark.slow

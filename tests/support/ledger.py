@@ -22,6 +22,7 @@ class Ledger:
         self.effects: list[Posted] = []  # every write that was carried out
         self.events: list[Posted] = []
         self.arriving = Gate()  # closed: a request waits before its effect
+        self.slow: set[str] = set()  # targets whose requests wait at `arriving`; empty: all
         self.answering = Gate()  # closed: it has its effect and gets no answer
         self.in_flight: Counter[str] = Counter()  # by target
         self.most_at_once: Counter[str] = Counter()
@@ -58,7 +59,8 @@ class Ledger:
             self.in_flight[target] += 1
             self.most_at_once[target] = max(self.most_at_once[target], self.in_flight[target])
         try:
-            self.arriving.pass_through()
+            if not self.slow or target in self.slow:
+                self.arriving.pass_through()
             answer = self._carry_out(posted)
             self.answering.pass_through()
         finally:
