@@ -148,10 +148,14 @@ def test_a_session_is_no_token(api, story):
     assert api.get("/v1/me", by=None).status_code == 401
 
 
-def test_a_superuser_has_no_more_rights_here(api, story, places):
+@pytest.mark.parametrize("route", [*(f"GET {path}" for path in READS if READS[path] == MEMBERS), *WRITES])
+def test_a_superuser_has_no_more_rights_here(api, story, places, route):
+    method, path = route.split(" ")
+    body = WRITES[route][0] if route in WRITES else None
+    body = places[body] if isinstance(body, str) else body
     story.user["dee"].is_superuser = story.user["dee"].is_staff = True
     story.user["dee"].save()
-    assert api.get(filled("/v1/drafts/{draft_id}", places), by="dee").status_code == 404
+    assert api.call(method, filled(path, places), body, by="dee", If_Match="1").status_code == 404
 
 
 def test_no_one_decides_on_their_own_draft_though_superuser_and_reviewer(api, story):
