@@ -1,73 +1,55 @@
-"""The signing key of this installation: signs approval claims, and publishes its public half.
+"""Signs what others verify without trusting us: approval claims, heartbeats, export manifests.
 
-The key is one Ed25519 JWK in a file of its own, made on first use. Losing it loses nothing but the proof of claims
-that are a minute old.
+Losing the key loses nothing but the proof of what it signed; `signing_keys` says how it is kept and changed.
 """
 
 import copy
-import json
-import os
-import tempfile
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any
 
-from django.conf import settings
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import OKPKey
+from joserfc.jwk import KeySet, OKPKey
 from joserfc.jws import JWSRegistry
 
-from approvals.domain.errors import Unavailable
+from approvals.services import signing_keys
+from approvals.services.signing_keys import ALGORITHM, CURVE, create
 
-ALGORITHM = "EdDSA"
-CURVE: Literal["Ed25519"] = "Ed25519"
+__all__ = ["ALGORITHM", "CURVE", "create", "detached", "is_signed", "key", "public_keys", "sign"]
 
 
 def key() -> OKPKey:
     """Gives the signing key, which is made on first use. Raises Unavailable if the file holds no such key."""
-    file = Path(settings.REVIEWROOM_SIGNING_KEY_FILE)
-    try:
-        if not file.exists():
-            create(file)
-        found = OKPKey.import_key(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, JoseError) as exc:
-        raise Unavailable(_broken(file)) from exc
-    if found.curve_name != CURVE or not found.is_private:
-        raise Unavailable(_broken(file))
-    return found
-
-
-def create(file: Path) -> bool:
-    """Writes a new key that only its owner can read; False if a key stands there already, which then stays.
-
-    The file appears whole or not at all: of two processes that start at once, both use the first one's key.
-    """
-    made = OKPKey.generate_key(CURVE, {"use": "sig", "alg": ALGORITHM}, auto_kid=True)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=file.parent)  # made with mode 600
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(made.as_dict(private=True), stream)
-        os.link(name, file)
-    except FileExistsError:
-        return False
-    finally:
-        Path(name).unlink()
-    return True
+    return signing_keys.ring().signing
 
 
 def public_keys() -> dict[str, Any]:
     """Gives the JWK set (RFC 7517) with which others verify what was signed here."""
-    signing = key()
-    public = {**signing.as_dict(private=False), "kid": _kid(signing), "use": "sig", "alg": ALGORITHM}
-    return {"keys": [public]}
+    return {"keys": [signing_keys.public(published) for published in signing_keys.ring().published]}
 
 
 def sign(claims: dict[str, Any], *, kind: str) -> str:
     """Gives the claims as a compact JWS whose `typ` is `kind`."""
     signing = key()
-    header = {"alg": ALGORITHM, "typ": kind, "kid": _kid(signing)}
-    return jwt.encode(header, claims, signing, registry=_Registry(algorithms=[ALGORITHM]))
+    return jwt.encode(_header(signing, kind), claims, signing, registry=_Registry(algorithms=[ALGORITHM]))
+
+
+def detached(content: bytes, *, kind: str) -> str:
+    """Gives a compact JWS over the content, with the content left out (RFC 7515, appendix F): `header..signature`."""
+    signing = key()
+    whole = jws.serialize_compact(_header(signing, kind), content, signing, registry=_Registry(algorithms=[ALGORITHM]))
+    header, _, signature = whole.split(".")
+    return f"{header}..{signature}"
+
+
+def is_signed(signature: str, content: bytes, *, kind: str, keys: Iterable[OKPKey]) -> bool:
+    """True if one of the keys made this detached signature over the content, as this kind of document."""
+    known = KeySet(list(keys))
+    try:
+        whole = jws.deserialize_compact(signature, known, payload=content, registry=_Registry(algorithms=[ALGORITHM]))
+    except (JoseError, ValueError, UnicodeError):
+        return False
+    return whole.protected.get("typ") == kind
 
 
 class _Registry(JWSRegistry):
@@ -79,12 +61,5 @@ class _Registry(JWSRegistry):
 _Registry.algorithms[ALGORITHM].security_warning = None
 
 
-def _kid(signing: OKPKey) -> str:
-    return str(signing.get("kid") or signing.thumbprint())
-
-
-def _broken(file: Path) -> str:
-    return (
-        f"The signing key {file.name} cannot be read as an {CURVE} JWK with its private part. "
-        "An operator has to restore it, or remove it so that a new one is made."
-    )
+def _header(signing: OKPKey, kind: str) -> dict[str, str]:
+    return {"alg": ALGORITHM, "typ": kind, "kid": signing_keys.kid(signing)}
