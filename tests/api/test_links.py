@@ -84,9 +84,10 @@ def test_an_overdue_draft_offers_what_an_expired_one_does(api, story):
     assert story.again(draft).state == "in_review"
 
 
-def test_a_held_delivery_is_settled_before_anything_else(api, story):
-    draft = states.build(story, T.FAILED)
-    draft.deliveries.update(held_at=story.clock())
+@pytest.mark.parametrize("state", [T.FAILED, T.SUBMITTING, T.RETRACTING, T.RETRACTION_FAILED])
+def test_a_held_delivery_is_settled_before_anything_else(api, story, state):
+    draft = states.build(story, state)
+    draft.deliveries.exclude(state="delivered").update(held_at=story.clock())
     assert offered(api, draft) == {"resolve"}
 
 
