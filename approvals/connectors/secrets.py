@@ -2,16 +2,21 @@
 
 import base64
 import binascii
+import html
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, quote_plus, urlsplit
+from urllib.parse import quote, urlsplit
 
 PREFIX = "REVIEWROOM_TARGET_SECRET_"
 HIDDEN = "[redacted]"
+_LEAST_OF_BASE64 = 8  # characters; fewer are found in innocent text too
+_UNRESERVED = "-._~"  # a URL leaves these as they are, and may still encode them
+_OTHER_SPELLINGS = {" ": ("+",), "/": ("\\/", "_"), "+": ("-",), "'": ("&apos;", "\\'")}
 _NAME = re.compile(r"[A-Z0-9_]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443, "smtp": 587, "smtps": 465}  # smtp: with STARTTLS, or no secret is sent
 
@@ -64,35 +69,58 @@ def find(name: str, url: str, environ: Mapping[str, str] | None = None) -> Secre
 
 
 def redact(value: Any, secrets: Iterable[Secret]) -> Any:
-    """The same JSON value without the secrets, in whatever encoding they come back."""
-    forms = sorted({form for secret in secrets for form in _forms(secret.value)}, key=len, reverse=True)
-    return _redacted(value, forms)
+    """The same JSON value without the secrets, in whatever usual encoding they come back."""
+    values = sorted({secret.value for secret in secrets}, key=len, reverse=True)
+    return _redacted(value, [_shown(text) for text in values if text])
 
 
-def _redacted(value: Any, forms: list[str]) -> Any:
+def _redacted(value: Any, patterns: list[re.Pattern[str]]) -> Any:
     if isinstance(value, str):
-        for form in forms:
-            value = value.replace(form, HIDDEN)
+        for pattern in patterns:
+            value = pattern.sub(HIDDEN, value)
         return value
     if isinstance(value, dict):
-        return {_redacted(key, forms): _redacted(item, forms) for key, item in value.items()}
+        return {_redacted(key, patterns): _redacted(item, patterns) for key, item in value.items()}
     if isinstance(value, list):
-        return [_redacted(item, forms) for item in value]
+        return [_redacted(item, patterns) for item in value]
     return value
 
 
-def _forms(secret: str) -> set[str]:
-    """The secret, its password part and its bare key, as they are and as they look after the usual encodings."""
+@lru_cache(maxsize=64)
+def _shown(secret: str) -> re.Pattern[str]:
+    """Finds the secret, its password part and its bare key, as they are and as servers write them."""
     plain = {secret, secret.removeprefix("whsec_"), secret.partition(":")[2]} - {""}
-    encoded = {base64.b64encode(text.encode()).decode() for text in plain}
-    escaped = {json.dumps(text)[1:-1] for text in plain}
-    quoted = {form(text) for text in plain | encoded for form in (quote, quote_plus, _fully_quoted)}
-    unpadded = {text.rstrip("=") for text in encoded}
-    return plain | encoded | escaped | quoted | unpadded
+    encoded = {form for text in plain for form in _in_base64(text.encode())}
+    return re.compile("|".join(_spelled(text) for text in sorted(plain | encoded, key=len, reverse=True)))
 
 
-def _fully_quoted(text: str) -> str:
-    return quote(text, safe="")
+def _in_base64(raw: bytes) -> Iterator[str]:
+    """All of it, and what stays the same of it inside a longer text, wherever its groups of three bytes begin."""
+    yield base64.b64encode(raw).decode()
+    for shift in range(3):
+        bits = 8 * shift
+        first, end = -(-bits // 6), (bits + 8 * len(raw)) // 6
+        if end - first >= _LEAST_OF_BASE64:
+            yield base64.b64encode(bytes(shift) + raw).decode()[first:end]
+
+
+def _spelled(text: str) -> str:
+    """Matches the text where each of its signs may be written as in a URL, JSON, HTML or base64 for URLs."""
+    return "".join(char if char.isascii() and char.isalnum() else _any_spelling(char) for char in text)
+
+
+def _any_spelling(char: str) -> str:
+    percent = quote(char, safe="") if char not in _UNRESERVED else f"%{ord(char):02x}"
+    number = f"&#0*{ord(char)};", f"(?i:&#x0*{ord(char):x};)"
+    escaped = f"(?i:{re.escape(json.dumps(char)[1:-1])})", f"(?i:{re.escape(_as_unicode_escape(char))})"
+    others = (re.escape(form) for form in (html.escape(char), *_OTHER_SPELLINGS.get(char, ())))
+    every = dict.fromkeys([f"(?i:{re.escape(percent)})", *number, *escaped, *others, re.escape(char)])
+    return f"(?:{'|'.join(every)}){'?' if char == '=' else ''}"  # base64 for URLs leaves its = out
+
+
+def _as_unicode_escape(char: str) -> str:
+    units = char.encode("utf-16-be")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _origin(url: str) -> tuple[str, int | None]:

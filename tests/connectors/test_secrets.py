@@ -1,8 +1,10 @@
 """Secrets: sent only to their hosts, and in no receipt."""
 
 import base64
+import html
 import json
-from urllib.parse import quote
+import re
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -72,13 +74,27 @@ ENCODINGS = {
     "plain": MARKER,
     "percent": quote(MARKER, safe=""),
     "base64": base64.b64encode(MARKER.encode()).decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(MARKER.encode()).decode().rstrip("="),
     "JSON": json.dumps(MARKER)[1:-1],
+    "JSON with slashes escaped": json.dumps(MARKER)[1:-1].replace("/", "\\/"),
+    "HTML": html.escape(MARKER),
+    "HTML by numbers": "".join(f"&#{ord(char)};" if char in '"/+ü ' else char for char in MARKER),
+    "percent in small letters": re.sub("%..", lambda found: found[0].lower(), quote(MARKER, safe="")),
+    "a form's": quote_plus(MARKER),
 }
 
 
 @pytest.mark.parametrize("shown", ENCODINGS.values(), ids=ENCODINGS.keys())
 def test_a_secret_is_redacted_in_every_encoding(shown):
     assert redact({"a": [f"token={shown};"]}, [Secret("HOOK", MARKER)]) == {"a": ["token=[redacted];"]}
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc"])
+def test_a_secret_in_the_base64_of_a_longer_text_is_redacted(before):
+    shown = base64.b64encode(f"{before}{MARKER} and more".encode()).decode()
+    found = redact(shown, [Secret("HOOK", MARKER)])
+    assert "[redacted]" in found
+    assert len(found) <= len(shown) - len(MARKER)
 
 
 def test_the_password_alone_and_the_basic_header_are_redacted():
