@@ -93,8 +93,8 @@ def test_a_secret_is_redacted_in_every_encoding(shown):
 def test_a_secret_in_the_base64_of_a_longer_text_is_redacted(before):
     shown = base64.b64encode(f"{before}{MARKER} and more".encode()).decode()
     found = redact(shown, [Secret("HOOK", MARKER)])
-    assert "[redacted]" in found
-    assert len(found) <= len(shown) - len(MARKER)
+    gone = len(shown) - len(found.replace("[redacted]", ""))
+    assert gone >= len(MARKER.encode()) * 8 // 6 - 1  # all but what it shares a sign with
 
 
 def test_the_password_alone_and_the_basic_header_are_redacted():
