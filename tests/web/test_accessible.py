@@ -1,9 +1,15 @@
 """Every page and state in Chromium: axe finds nothing in light or dark, and nothing scrolls sideways."""
 
+import copy
+
 import pytest
 
+from approvals.connectors.base import Reading
 from approvals.domain.states import DraftState
+from approvals.models import Channel, Membership
+from approvals.services import pause
 from approvals.services.revise import Changes, revise
+from tests.cast import CONFIG
 from tests.services import states
 from tests.support.chromium import loop_set_aside
 from tests.web.browser import faults, log_in, overflows
@@ -94,6 +100,84 @@ def test_the_forms(lasting_story, page):
     assert look(page, "/drafts/new?room=facilities&channel=replies&operation=reply.upsert") == []
     assert look(page, f"/drafts/{draft.pk}/edit") == []
     assert look(page, f"/drafts/{draft.pk}/edit?as=json") == []
+
+
+@pytest.mark.parametrize("name", ["max", "ada"])
+def test_recording_what_happened(lasting_story, page, name):
+    with loop_set_aside():
+        draft = states.build(lasting_story, DraftState.DELIVERY_UNKNOWN)
+    Membership.objects.filter(user=lasting_story.user["ada"]).update(is_operator=True)
+    log_in(page, name)
+    assert look(page, f"/drafts/{draft.pk}/resolve") == []
+
+
+def test_recording_what_happened_with_a_fault(lasting_story, page):
+    with loop_set_aside():
+        draft = states.build(lasting_story, DraftState.RETRACTION_UNKNOWN)
+    log_in(page, "max", to=f"/drafts/{draft.pk}/resolve")
+    page.get_by_label("It is gone").check()
+    page.get_by_label("Evidence").fill(" ")
+    page.get_by_role("button", name="Record it").click()
+    page.locator("#evidence-fault").wait_for()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        assert faults(page) == []
+
+
+def test_evidence_and_every_form_unfolded(lasting_story, page):
+    with loop_set_aside():
+        draft = states.published(lasting_story)
+    log_in(page, "max", to=f"/drafts/{draft.pk}/")
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true })")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        assert faults(page) == []
+    assert overflows(page) == []
+
+
+def test_the_undo_window(lasting_story, page):
+    document = copy.deepcopy(CONFIG)
+    document["rooms"][0]["policy"]["dispatch_delay"] = "1h"
+    lasting_story.configure(document)
+    draft = lasting_story.approved()
+    for name in ("ben", "ada"):
+        log_in(page, name)
+        assert look(page, f"/drafts/{draft.pk}/") == []
+        page.context.clear_cookies()
+
+
+def test_what_stands_there_beside_a_draft_that_came_back(lasting_story, page):
+    draft = lasting_story.propose(resource=states.REVIEW, payload={"comment": "Tuesday \u200b"})
+    lasting_story.decide(draft, "cleo")
+    other = lasting_story.approved(resource=states.REVIEW, payload={"comment": "Monday"})
+    lasting_story.remote.readings = [Reading(True, "", {"comment": HIDDEN, "list": ["word " * 100]})]
+    with loop_set_aside():
+        states.send(lasting_story)
+        states.read_back(lasting_story)
+    assert lasting_story.again(other).state == DraftState.CONFIRMED
+    log_in(page, "ben")
+    assert look(page, f"/drafts/{draft.pk}/") == []
+
+
+def test_a_correction_and_its_form(lasting_story, page):
+    with loop_set_aside():
+        draft = states.published(lasting_story)
+    log_in(page, "ada", to=f"/drafts/new?corrects={draft.pk}")
+    assert look(page, f"/drafts/new?corrects={draft.pk}") == []
+    page.get_by_label("comment").fill("Corrected")
+    page.get_by_role("button", name="Submit for review").click()
+    page.wait_for_url(lambda url: "/drafts/new" not in url)
+    assert faults(page) == []
+    assert look(page, f"/drafts/{draft.pk}/") == []
+
+
+@pytest.mark.parametrize("name", ["max", "vic"])
+def test_a_room_with_something_paused(lasting_story, page, name):
+    channel = Channel.objects.get(slug="tickets")
+    reason = f"The desk moves house. {HIDDEN}"
+    pause.pause_channel(actor=lasting_story.actor("max"), clock=lasting_story.clock, channel=channel, reason=reason)
+    log_in(page, name)
+    assert look(page, "/rooms/facilities/") == []
 
 
 def test_the_error_pages(lasting_story, page):

@@ -8,7 +8,10 @@ from approvals.domain.states import DraftState
 from tests.cast import CONFIG
 from tests.services import states
 
-VERBS = ("submit", "withdraw", "revoke", "dispatch", "take-back", "keep-comment")
+VERBS = (
+    *("submit", "withdraw", "revoke", "dispatch", "take-back", "keep-comment"),
+    *("retract", "retry", "cancel", "look-again", "read-target"),
+)
 
 
 def offered(tab, draft):

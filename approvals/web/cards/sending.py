@@ -76,7 +76,9 @@ def _waiting(story: Story) -> Branch | None:
     if held(write):
         return _late("submitting", "It is not sent again meanwhile.")
     if story.pause_reason:
-        return paused(f"{reason_of(write)} Nothing of it has arrived. {story.pause_reason}".strip(), "submitting")
+        # what the remote said when it locked us out is the reason of both
+        why = dict.fromkeys((reason_of(write), "Nothing of it has arrived.", story.pause_reason))
+        return paused(" ".join(filter(None, why)), "submitting")
     when = story.at(write.next_attempt_at, "") if write.next_attempt_at and write.next_attempt_at > story.now else ""
     title = f"Waits to be sent again{f', not before {when}' if when else ''}"
     return Branch("wait", "clock", title, f"{reason_of(write)} Nothing of it has arrived.".strip(), "submitting")

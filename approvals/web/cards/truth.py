@@ -50,12 +50,16 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What it is told from. `corrected_by` is the reference of the draft that replaced it at the remote."""
+    """What it is told from. `corrected_by` is the reference of the draft that replaced it at the remote.
+
+    `is_absent`: it is proven not to be there, and only a person may send it again.
+    """
 
     state: str
     write: Delivery | None = None
     retraction: Delivery | None = None
     corrected_by: str = ""
+    is_absent: bool = False
 
 
 def of(rows: Rows) -> Truth:
@@ -67,6 +71,8 @@ def of(rows: Rows) -> Truth:
 
 def _of_delivery(rows: Rows, state: DraftState) -> Truth | None:
     write, undoing = rows.write, rows.retraction
+    if state == T.DELIVERY_UNKNOWN and rows.is_absent:
+        return Truth(MAY, "Two look-ups did not find it; a person may send it again")
     if state in (T.FAILED, T.SUBMITTING) and held(write):
         return Truth(MAY, HELD_WRITE)
     if state in (T.RETRACTING, T.RETRACTION_FAILED) and held(undoing):

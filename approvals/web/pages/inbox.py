@@ -10,12 +10,13 @@ from django.urls import reverse
 
 from approvals.domain.states import DraftState
 from approvals.models import Decision, Draft, Membership, Room, User
-from approvals.selectors import counting
+from approvals.selectors import counting, pauses, rooms
 from approvals.selectors import queue as reads
 from approvals.selectors.queue import Cursor
 from approvals.web import words
 from approvals.web.cards import excerpt, queue
 from approvals.web.cards.queue import Chip, Empty, QueueRow
+from approvals.web.pages import pausing
 from approvals.web.pages.frame import Notice
 
 TURN, ALL = "turn", "all"
@@ -89,7 +90,7 @@ def page(user: User, members: list[Membership], now: datetime, asked: Asked) -> 
         next_url=asked.url(shown, written(after)) if after else "",
         empty=_empty(shown, counts, members, asked),
         guide=_guide(user, members, rows) if shown == TURN else None,
-        notices=tuple(_paused(members, asked.room)),
+        notices=tuple(_paused(members, asked.room, now)),
         new_url=reverse("new") if _may_propose(members) else "",
     )
 
@@ -210,9 +211,12 @@ def _may_propose(members: Iterable[Membership]) -> bool:
     return any(member.is_proposer for member in members)
 
 
-def _paused(members: list[Membership], room: Room | None) -> Iterable[Notice]:
-    rooms = [room] if room else [member.room for member in members]
-    for each in rooms:
-        if each.paused_at:
-            text = f"{each.paused_reason} You can decide; nothing is sent until an operator resumes it."
-            yield Notice("amber", "pause", f"Sending is paused in {each.name}", text)
+def _paused(members: list[Membership], room: Room | None, now: datetime) -> Iterable[Notice]:
+    """Gives what is paused: every room of a person's, and the channels of the room they look at."""
+    for each in [room] if room else [member.room for member in members]:
+        if pause := pauses.of_room(each):
+            notice, url = pausing.of_room(each, pause, now), reverse("room", args=[each.slug])
+            yield pausing.with_way(notice, f"{url}#sending", f"Ways out of {each.name}")
+    for channel in rooms.channels_of(room) if room else ():
+        if pause := pauses.of_channel(channel):
+            yield pausing.with_way(pausing.of_channel(channel, pause, now), "#sending", "Ways out")

@@ -6,11 +6,11 @@ from functools import cached_property
 
 from approvals.domain.actor import Actor
 from approvals.domain.gate import Standing, Tally, Verdict, count
-from approvals.domain.states import ApprovalState
+from approvals.domain.states import ApprovalState, DraftState
 from approvals.models import Approval, Decision, Delivery, Draft, Exclusion, Revision, User
 from approvals.permissions import RULES, Verb, Who, relations
 from approvals.selectors.counting import newest_decisions, standings
-from approvals.services import corrections
+from approvals.services import corrections, retry
 from approvals.web.cards import truth
 from approvals.web.cards.truth import Truth
 
@@ -85,11 +85,15 @@ class Reader:
     def corrected_by(self) -> Draft | None:
         return corrections.corrected_by(self.draft)
 
-    @property
+    @cached_property
+    def is_absent(self) -> bool:
+        return self.draft.state == DraftState.DELIVERY_UNKNOWN and retry.can_send_again(self.draft)
+
+    @cached_property
     def truth(self) -> Truth:
         """Gives what may be said of the draft, in one place for all who say it."""
         by = self.corrected_by.reference if self.corrected_by else ""
-        return truth.of(truth.Rows(self.draft.state, self.write, self.retraction, by))
+        return truth.of(truth.Rows(self.draft.state, self.write, self.retraction, by, self.is_absent))
 
     @property
     def mine(self) -> Standing | None:

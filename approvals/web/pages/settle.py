@@ -96,7 +96,7 @@ def _looks(reader: Reader) -> Found:
     if seen is None:
         return
     if look_again.can_look(seen, reader.draft):
-        hint = "The check only reads: a worker looks at the remote within a few seconds and records what it sees."
+        hint = "The check only reads: a worker looks at the remote and records what it sees."
         yield _action(reader, "look_again", "Check the remote now", hint, icon="search", is_primary=True)
     else:
         yield Note("This channel cannot look it up. Somebody has to look at the remote and record what is there.")
@@ -108,7 +108,7 @@ def _sends(reader: Reader) -> Found:
     if draft.state == DraftState.FAILED and write is not None:
         hint = "Sends the same bytes under the same id, after all checks of a first send."
         yield from _again(reader, write, "Try again", hint)
-    elif draft.state == DraftState.DELIVERY_UNKNOWN and write is not None and retry.can_send_again(draft):
+    elif reader.is_absent and write is not None:
         hint = (
             "It is proven absent. Sending again uses the same bytes and the same id, after all checks of a first send."
         )
@@ -209,11 +209,14 @@ def _undoings(reader: Reader) -> Found:
 def _why_not(draft: Draft) -> list[Note]:
     """Gives why it cannot be retracted, each reason with the way to what can be done instead."""
     newer = corrections.corrected_by(draft) or corrections.under_way(draft)
+    answer = retract.why_not(draft)
+    twice = (Cause.NEWER_WRITE,) if answer.has(Cause.CORRECTED) else ()  # the correction is that newer write
     return [
         Note(reason.message, reverse("draft", args=[newer.pk]), f"Open {newer.reference}")
         if reason.cause == Cause.CORRECTED and newer is not None
         else Note(reason.message)
-        for reason in retract.why_not(draft).reasons
+        for reason in answer.reasons
+        if reason.cause not in twice
     ]
 
 

@@ -11,7 +11,7 @@ from approvals.domain.binding import Binding
 from approvals.domain.states import DraftState
 from approvals.models import AuditEvent, Delivery, Draft
 from approvals.selectors import queue as reads
-from approvals.services import rendering, retry
+from approvals.services import rendering
 from approvals.web import words
 from approvals.web.cards import canonical, changes, delivery, lane, payload, timeline
 from approvals.web.cards.changes import Difference
@@ -147,7 +147,7 @@ def _story(reader: Reader) -> lane.Story:
         write=reader.write,
         retraction=reader.retraction,
         now=reader.now,
-        is_absent=reader.draft.state == DraftState.DELIVERY_UNKNOWN and retry.can_send_again(reader.draft),
+        is_absent=reader.is_absent,
         corrected_by=reader.corrected_by.reference if reader.corrected_by else "",
     )
 
