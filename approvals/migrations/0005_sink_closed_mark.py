@@ -1,11 +1,13 @@
 """Moves the mark of a sink that takes nothing from the beginning of `last_error` to the sink's own row."""
 
+from typing import Any
+
 from django.db import migrations
 
 MARK = 'The sink takes nothing from us. '
 
 
-def to_row(apps, schema_editor):
+def to_row(apps: Any, schema_editor: Any) -> None:
     events = apps.get_model('approvals', 'OutboxEvent').objects.filter(drained_at=None, last_error__startswith=MARK)
     first = events.order_by('next_attempt_at').first()
     if first is None:
@@ -23,7 +25,7 @@ def to_row(apps, schema_editor):
         event.save(update_fields=['last_error'])
 
 
-def to_marks(apps, schema_editor):
+def to_marks(apps: Any, schema_editor: Any) -> None:
     state = apps.get_model('approvals', 'SinkState').objects.filter(closed_at__isnull=False).first()
     if state is None:
         return

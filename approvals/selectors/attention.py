@@ -3,12 +3,23 @@
 from collections.abc import Callable
 
 from approvals.domain.states import DraftState
-from approvals.models import Channel, Delivery, Draft, OutboxEvent, Room
+from approvals.models import Channel, Delivery, Draft, Room
+from approvals.selectors import heartbeats, outbox
 
 
 def parked() -> int:
     """Gives how many events the sink will not take as they are."""
-    return OutboxEvent.objects.filter(drained_at=None, parked_at__isnull=False).count()
+    return outbox.parked().count()
+
+
+def held() -> int:
+    """Gives how many events wait behind a parked one of their approval."""
+    return outbox.held().count()
+
+
+def sink_closed() -> int:
+    """Gives 1 while the sink takes nothing from us, whatever the event."""
+    return int(outbox.sink_state().closed_at is not None)
 
 
 def unknown() -> int:
@@ -27,4 +38,12 @@ def paused() -> int:
     return Room.objects.filter(paused_at__isnull=False).count() + channels.count()
 
 
-WAITING: dict[str, Callable[[], int]] = {"parked": parked, "unknown": unknown, "paused": paused}
+WAITING: dict[str, Callable[[], int]] = {
+    "parked": parked,
+    "held": held,
+    "held_endings": outbox.held_endings,
+    "sink_closed": sink_closed,
+    "unknown": unknown,
+    "paused": paused,
+    "missing_heartbeats": heartbeats.missing,
+}
