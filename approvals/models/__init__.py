@@ -3,6 +3,7 @@
 from approvals.models.approvals import Approval, Decision
 from approvals.models.deliveries import Attempt, Delivery, Observation
 from approvals.models.drafts import Draft, Exclusion, Revision
+from approvals.models.heartbeats import ChainCheckpoint, Heartbeat
 from approvals.models.people import ApiToken, User
 from approvals.models.records import (
     AuditChain,
@@ -21,6 +22,7 @@ __all__ = [
     "Attempt",
     "AuditChain",
     "AuditEvent",
+    "ChainCheckpoint",
     "Channel",
     "ChannelConfig",
     "Decision",
@@ -28,6 +30,7 @@ __all__ = [
     "DispatchClaim",
     "Draft",
     "Exclusion",
+    "Heartbeat",
     "IdempotencyKey",
     "Installation",
     "Membership",

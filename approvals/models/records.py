@@ -29,7 +29,7 @@ class OutboxEvent(models.Model):
     parked_at = models.DateTimeField(null=True, blank=True)
     claimed_by = models.CharField(max_length=120, blank=True)
     claimed_until = models.DateTimeField(null=True, blank=True)
-    counted_in = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    counted_in = models.ForeignKey("Heartbeat", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
 
     class Meta:
         constraints = [

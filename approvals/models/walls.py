@@ -29,8 +29,8 @@ from approvals.domain.states import (
 PREFIX = "reviewroom_wall"
 
 MACHINE_OF = {"Approval": APPROVAL, "Delivery": DELIVERY, "DispatchClaim": DISPATCH_CLAIM, "Draft": DRAFT}
-IMMUTABLE = ("Revision", "Decision", "ChannelConfig", "AuditEvent", "Observation", "Exclusion")
-UNDELETABLE = ("Approval", "Delivery", "DispatchClaim", "Draft", "Attempt", "AuditChain", "Target")
+IMMUTABLE = ("Revision", "Decision", "ChannelConfig", "AuditEvent", "Observation", "Exclusion", "Heartbeat")
+UNDELETABLE = ("Approval", "Delivery", "DispatchClaim", "Draft", "Attempt", "AuditChain", "ChainCheckpoint", "Target")
 FROZEN = {
     "Approval": (
         "id draft revision target config version digest target_version rendering_digest policy required_approvals "
@@ -43,6 +43,7 @@ FROZEN = {
     "OutboxEvent": "id event_id event_class approval payload created_at",
     "Target": "id connector account resource",
     "AuditChain": "id key",
+    "ChainCheckpoint": "chain",
 }
 STANDS_IN_THE_WAY = {
     "Approval": f"draft_id = NEW.draft_id AND state IN ('{LIVE_APPROVAL[0]}', '{LIVE_APPROVAL[1]}')",
@@ -174,6 +175,8 @@ def _history_walls(differs: str) -> Iterator[Wall]:
         "OLD.drained_at IS NULL",
         "the sink has not been told of this event",
     )
+    recounted = f"OLD.counted_in_id IS NOT NULL AND NEW.counted_in_id {differs} OLD.counted_in_id"
+    yield _wall("counted", "OutboxEvent", "UPDATE", recounted, "an event is counted once")
 
 
 def _cast(column: str, row: str) -> str:

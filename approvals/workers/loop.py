@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.db import connections
 
 from approvals.domain.errors import Unavailable
-from approvals.workers import dispatch, drain, pool, reconcile, sweep
+from approvals.workers import dispatch, drain, heartbeat, pool, reconcile, sweep
 from approvals.workers.counts import Counts
 
 log = logging.getLogger(__name__)
@@ -29,6 +29,7 @@ CADENCES = (
     Cadence("dispatch", dispatch.run, 1.0),
     Cadence("sweep", sweep.run, 5.0),
     Cadence("reconcile", reconcile.run, 1.0),
+    Cadence("heartbeat", heartbeat.run, heartbeat.LOOKS_EVERY_SECONDS),
     Cadence("drain", drain.run, 1.0),
 )
 

@@ -15,6 +15,7 @@ from approvals.models import (
     Attempt,
     AuditChain,
     AuditEvent,
+    ChainCheckpoint,
     Channel,
     ChannelConfig,
     Decision,
@@ -22,6 +23,7 @@ from approvals.models import (
     DispatchClaim,
     Draft,
     Exclusion,
+    Heartbeat,
     Observation,
     OutboxEvent,
     Revision,
@@ -135,6 +137,14 @@ class Rows:
             payload="{}",
             created_at=NOON,
             next_attempt_at=NOON,
+        )
+
+    def _heartbeat(self) -> Heartbeat:
+        return Heartbeat.objects.create(number=1, slot_at=NOON, event_id=uuid4(), created_at=NOON, digest=DIGEST)
+
+    def _chaincheckpoint(self) -> ChainCheckpoint:
+        return ChainCheckpoint.objects.create(
+            chain=self["AuditChain"], seq=1, head="a" * 64, heartbeat=self["Heartbeat"]
         )
 
     def _auditchain(self) -> AuditChain:

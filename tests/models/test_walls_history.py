@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models
 
 from approvals.models.walls import FROZEN, IMMUTABLE, MACHINE_OF, UNDELETABLE
-from tests.models.rows import DIGEST, LATER, NOON, Rows, change, remove, run, table
+from tests.models.rows import DIGEST, LATER, NOON, Rows, change, key, remove, run, table
 
 pytestmark = pytest.mark.broken_on_purpose
 
@@ -59,7 +59,7 @@ def test_history_does_not_change_in_any_column(rows, model, column):
 @pytest.mark.parametrize("model", IMMUTABLE)
 def test_history_is_not_even_written_over_with_the_same(rows, model):
     with pytest.raises(IntegrityError, match="history does not change"):
-        run(f"UPDATE {table(rows[model])} SET id = id")
+        run(f"UPDATE {table(rows[model])} SET {key(rows[model])} = {key(rows[model])}")
 
 
 @pytest.mark.parametrize("model", KEPT)
@@ -136,7 +136,14 @@ def test_the_drain_may_keep_its_books_on_an_event(rows, column):
 
 
 def test_a_heartbeat_may_count_an_event(rows):
-    assert change(rows["OutboxEvent"], counted_in=rows["OutboxEvent"].pk) == 1
+    assert change(rows["OutboxEvent"], counted_in=rows["Heartbeat"].pk) == 1
+
+
+def test_an_event_is_counted_once(rows):
+    change(rows["OutboxEvent"], counted_in=rows["Heartbeat"].pk)
+    for again in (None, 2):
+        with pytest.raises(IntegrityError, match="an event is counted once"):
+            change(rows["OutboxEvent"], counted_in=again)
 
 
 def test_an_event_the_sink_does_not_know_is_not_deleted(rows):

@@ -10,10 +10,10 @@ from approvals.workers.counts import Counts
 
 
 class Command(WorkerCommand):
-    """Dispatch, sweep, reconcile and drain."""
+    """Dispatch, sweep, reconcile, heartbeat and drain."""
 
     help = "Does all the work of the other worker commands, each kind on its own cadence."
-    waiting = ("parked", "unknown", "paused")
+    waiting = ("parked", "unknown", "paused", "missing_heartbeats")
 
     def go_once(self, stop: threading.Event, sizes: dict[str, int], format: str) -> Counts:  # noqa: A002
         total = Counts()
