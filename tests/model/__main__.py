@@ -13,38 +13,43 @@ from tests.model.worlds import DUPLICATE, WORLDS
 PROCESSES = 2
 
 
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> int:
     began = time.monotonic()
-    print(f"Exploring {len(WORLDS)} worlds in {PROCESSES} processes.", flush=True)
+    say(f"Exploring {len(WORLDS)} worlds in {PROCESSES} processes.")
     with ProcessPoolExecutor(PROCESSES, max_tasks_per_child=1) as pool:
         running = [pool.submit(explored, world) for world in WORLDS]
         results = [future.result() for future in running]
     for result in results:
-        _print(result)
+        _say(result)
     _print_duplicate()
     states = sum(result.states for result in results)
     violated = sum(len(result.violations) for result in results)
-    print(f"\n{states:,} states in {len(results)} worlds, {time.monotonic() - began:.0f} s: ", end="")
-    print(f"{violated} promises are BROKEN." if violated else "every promise holds.")
+    verdict = f"{violated} promises are BROKEN." if violated else "every promise holds."
+    say(f"\n{states:,} states in {len(results)} worlds, {time.monotonic() - began:.0f} s: {verdict}")
     return 1 if violated else 0
 
 
-def _print(result: Explored) -> None:
-    print(f"\n{result.world}")
+def _say(result: Explored) -> None:
+    say(f"\n{result.world}")
     figures = f"{result.states:,} states, {result.steps:,} steps, depth {result.depth}"
-    print(f"  {figures}, {result.seconds:.0f} s of one core, {result.megabytes} MB")
+    say(f"  {figures}, {result.seconds:.0f} s of one core, {result.megabytes} MB")
     for promise, verdict in result.verdicts.items():
-        print(f"  {promise}: {verdict}")
+        say(f"  {promise}: {verdict}")
     for promise, lines in result.violations.items():
-        print(f"  How to break it: {promise}")
-        print("\n".join(lines))
+        say(f"  How to break it: {promise}")
+        say("\n".join(lines))
 
 
 def _print_duplicate() -> None:
     graph = Graph(DUPLICATE).explore(until=ONE_WRITE)
     lines = list(way(graph.way_to(graph.broken[ONE_WRITE])))
-    print(f"\nThe shortest duplicate ({DUPLICATE}), {len(lines)} steps:")
-    print("\n".join(lines))
+    say(f"\nThe shortest duplicate ({DUPLICATE}), {len(lines)} steps:")
+    say("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Dispatch: reserve, the gate, the worker with its attempt, the receipt, the sweeper. A worker may die or sleep anywhere.
+"""Dispatch: reserve, the gate, the worker with its attempt, the receipt, the sweeper.
 
-Sleeping needs no step of its own: between any two steps of a worker everything else may happen.
+A worker may die or sleep anywhere. Sleeping needs no step of its own: between any two steps of a worker everything
+else may happen.
 """
 
 from collections.abc import Iterator
@@ -57,11 +58,11 @@ def claims(record: Record, world: World) -> Iterator[Move]:
         taken = record._replace(claim=claim_goes(record, "reserve"), purpose=purpose, over=False, orphaned=False)
         yield Move(("reserve",), taken, needs=BOTH_IDLE if record.workers else ONE_IDLE, effect=TAKEN)
     if record.claim == C.RESERVED and not record.orphaned:
-        if not record.over or world.lacks("a live lease at the gate"):
+        if not record.over:
             yield from _gate(record, world)
         yield Move(("let_go",), record._replace(claim=claim_goes(record, "release")))
         yield Move(("crash", "reserved"), record._replace(orphaned=True))
-    if record.claim == C.SENDING and record.age >= ENDED:
+    if record.claim == C.SENDING and (record.age >= ENDED or world.lacks("a lease that ended before the sweep")):
         yield Move(("sweep",), settle(lose(record, record.open_kind, world), world, known=False))
 
 

@@ -185,10 +185,9 @@ class Graph:
     def _breaks(self, state: int) -> str:
         """Gives the promise that a state breaks: one of this world's first."""
         a, b = state >> BITS, state & MASK
-        if not (self._wrong[a] or self._wrong[b]) and self._starters[a] + self._starters[b] <= 1:
-            if not (self._claims[a] and self._claims[b]):
-                return ""
         both = self._starters[a] + self._starters[b] > 1 or (self._claims[a] and self._claims[b])
+        if not (both or self._wrong[a] or self._wrong[b]):
+            return ""
         wrong = [word for word in (self._wrong[a], self._wrong[b], ALONE if both else "") if word in self.watched]
         for word in wrong:
             self.broken.setdefault(word, state)

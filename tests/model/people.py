@@ -126,7 +126,8 @@ def _resolve(record: Record, world: World) -> Iterator[Move]:
     kind = record.open_kind
     state = getattr(record, kind)
     unproven = record.undo == W.DELIVERED and record.draft in (T.RETRACTING, T.RETRACTION_UNKNOWN)
-    if state == W.SENDING or not (state == W.UNKNOWN or record.held or unproven):
+    under_way = state == W.SENDING and not world.lacks("no word while an attempt is under way")
+    if under_way or not (state == W.UNKNOWN or record.held or unproven):
         return
     happened = record.there if kind == WRITE else not record.there
     waits = kind == UNDO and record.age != SURE and not world.lacks("nobody calls it gone while it may still act")

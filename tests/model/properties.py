@@ -41,7 +41,10 @@ NEEDS: dict[str, Needs] = {
 """What each promise rests on. Where it does not hold, a run shows the nearest way to break it."""
 
 PEOPLE = frozenset(
-    ["submit", "rework", "withdraw", "edit", "approve", "request_changes", "reject", "take_back", "revoke", "retract", "retry", "cancel", "resolve", "look_again"]
+    (
+        *("submit", "rework", "withdraw", "edit", "approve", "request_changes", "reject", "take_back", "revoke"),
+        *("retract", "retry", "cancel", "resolve", "look_again"),
+    )
 )
 """Steps that need a person; everything else happens by itself, sooner or later."""
 

@@ -176,30 +176,30 @@ def combination(record: Record, *, exclusive: bool) -> Combination:
 
 def tidy(record: Record, world: World) -> Record:
     """Forgets what no guard will ever ask again, so that states that behave alike are one."""
-    changes: dict[str, object] = {}
-    may_start = any(worker.phase in (BEGUN, ARMED) and worker.newest for worker in record.workers)
-    if record.write == W.DELIVERED:
-        changes |= {"stale": False, "expired": False, "absent": NEVER}
-        if record.undo == NONE:
-            changes |= {"unsure": False, "held": False, "look": ""}
-            if not may_start:
-                changes |= {"age": LIVE}
-    elif not record.is_live and record.approval != A.CONSUMED:
+    changes: dict[str, object] = {"workers": tuple(sorted(record.workers))}
+    covers = record.is_live or (record.approval == A.CONSUMED and record.write != W.DELIVERED)
+    if not covers:
         changes |= {"stale": False, "expired": False}
-    state = getattr(record, record.open_kind)
-    if state in (W.WAITING, W.REFUSED, W.CANCELLED):
-        changes |= {"absent": NEVER}
-        if not record.held and not may_start:
-            changes |= {"age": LIVE}
-    if record.write != W.UNKNOWN and record.look.startswith("absent"):
-        changes |= {"look": ""}
-    if record.draft == T.RETRACTED:
-        changes |= {"unsure": False, "held": False, "look": ""}
-        if not may_start:
-            changes |= {"age": LIVE}
     if record.claim != C.RESERVED:
         changes |= {"purpose": "", "over": False, "orphaned": False}
     if not world.exclusive:
         changes |= {"began_last": False, "newer": False}
-    changes["workers"] = tuple(sorted(record.workers))
-    return record._replace(**changes)
+    return record._replace(**changes, **_evidence_kept(record))
+
+
+def _evidence_kept(record: Record) -> dict[str, object]:
+    """What was seen, and how old the newest attempt is, matter only while something is open."""
+    state = getattr(record, record.open_kind)
+    may_start = any(worker.phase in (BEGUN, ARMED) and worker.newest for worker in record.workers)
+    is_over = record.draft == T.RETRACTED or (record.write == W.DELIVERED and record.undo == NONE)
+    is_still = state in (W.WAITING, W.REFUSED, W.CANCELLED) and not record.held
+    kept: dict[str, object] = {}
+    if record.write == W.DELIVERED or state in (W.WAITING, W.REFUSED, W.CANCELLED):
+        kept["absent"] = NEVER
+    if is_over:
+        kept |= {"unsure": False, "held": False}
+    if is_over or (record.write != W.UNKNOWN and record.look.startswith("absent")):
+        kept["look"] = ""
+    if (is_over or is_still) and not may_start:
+        kept["age"] = LIVE
+    return kept

@@ -105,7 +105,18 @@ def _absent(record: Record, seen: str, world: World) -> Record:
 
 def _read_back(record: Record, seen: str, world: World, step: tuple[str, ...]) -> Move:
     """A read-back of an earlier retraction says nothing about the newest."""
-    if seen.startswith("old") or not _is_unproven(record):
+    if seen.startswith("old"):
+        return Move(
+            step, _mistaken(record, seen) if world.lacks("a read-back speaks of its own retraction") else record
+        )
+    if not _is_unproven(record):
         return Move(step, record)
     is_gone = seen == "gone" or (seen == "another" and not world.lacks("what stands may be another draft's"))
     return gone(record, world, step) if is_gone else Move(step, still_there(record, world))
+
+
+def _mistaken(record: Record, seen: str) -> Record:
+    """Only where the guard is left out: what was seen of an earlier retraction moves the draft of the newest."""
+    if record.draft not in (T.RETRACTING, T.RETRACTION_UNKNOWN):
+        return record
+    return record._replace(draft=draft_goes(record, "fail_retraction" if seen == "old still" else "verify_gone"))

@@ -6,6 +6,7 @@ that step needs, and whatever else has run out by then passes in the model too.
 
 import random
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -461,10 +462,8 @@ class Replay:
         if self._allows(who, verb) or not self._is_askable(player, verb):
             return
         self.lines.append(f"{'AB'[who]} tries {' '.join(verb)}")
-        try:
+        with suppress(Refusal):
             self._act(player, verb)
-        except Refusal:
-            pass
         self._compare()
 
     def _is_askable(self, player: Player, verb: tuple[str, ...]) -> bool:

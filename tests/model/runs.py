@@ -57,6 +57,6 @@ def _progress(world: World) -> Progress:
         nonlocal last
         if time.monotonic() - last > 10:
             last = time.monotonic()
-            print(f"  {world}: depth {depth}, {states:,} states", file=sys.stderr, flush=True)
+            sys.stderr.write(f"  {world}: depth {depth}, {states:,} states\n")
 
     return said

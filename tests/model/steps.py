@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tests.model.record import A, C, Record, W
 
 ANYTHING, ONE_IDLE, BOTH_IDLE, ANOTHER_THERE, NONE_THERE = 1, 2, 4, 8, 16
-"""Needs of the other draft: none; its claim free and at most one, or no worker busy with it; its write stands or not."""
+"""Needs of the other draft: none; its claim free and one worker idle, or both; its write there or not."""
 
 NOTHING, TAKEN, GREW, GREW_BY_WRITE, BEGAN, PLACED, REMOVED = range(7)
 """Effects on the other draft: its reservation is taken over; the target's version grew, by a write or by an undoing; an

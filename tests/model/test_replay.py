@@ -3,6 +3,7 @@
 import copy
 import os
 import random
+import sys
 import time
 
 import pytest
@@ -65,4 +66,4 @@ def test_the_services_take_every_path_of_the_model(gallery: Story, kind: str) ->
             raise OffPathError(f"{kind}, MODEL_SEED={first + paths}:\n{told}\n{error}") from error
         paths += 1
         steps += len(replay.lines)
-    print(f"{kind}: {paths} paths, {steps} steps, seeds from {first}")
+    sys.stdout.write(f"{kind}: {paths} paths, {steps} steps, seeds from {first}\n")
