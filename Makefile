@@ -12,12 +12,15 @@ DEV := .venv/dev-$(shell cat requirements.txt requirements-demo.txt requirements
 # As many test processes as cores, each with its own database. One by one: make test PROCESSES=0
 PROCESSES ?= auto
 
+# How often `make fire` runs every test with real processes.
+TIMES ?= 20
+
 # What `check --deploy` looks at: a production start. Nothing is kept or sent with these values.
 DEPLOY := REVIEWROOM_SECRET_KEY=checked-only-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH \
 	REVIEWROOM_ALLOWED_HOSTS=review.example REVIEWROOM_INSTANCE=checked-only REVIEWROOM_DEBUG=false
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-sqlite test-postgresql demo check format diagrams bench clean
+.PHONY: help run test test-sqlite test-postgresql demo check format diagrams fire bench clean
 
 help:
 	@echo "make run     web, workers and a demo tracker on http://127.0.0.1:8000"
@@ -25,6 +28,7 @@ help:
 	@echo "make demo    the whole story in one terminal, against a real tracker"
 	@echo "make check   formatters, linters, types, migrations, deploy check, floors"
 	@echo "make format  lets the formatters write"
+	@echo "make fire    real workers, stopped and killed, 20 times on both databases (or TIMES=1)"
 	@echo "make bench   measures the hot paths"
 	@echo "make clean   removes the environment and all data"
 
@@ -72,6 +76,9 @@ format: $(DEV)
 
 diagrams: $(RUN)
 	$(BIN)/python -m reviewroom.diagrams
+
+fire: $(DEV)
+	@$(BIN)/python -m tests.fire --times $(TIMES)
 
 bench: $(DEV)
 	$(BIN)/python -m bench

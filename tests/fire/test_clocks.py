@@ -17,8 +17,7 @@ AHEAD, BEHIND = 600.0, -600.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("skew", [AHEAD, BEHIND])
-@pytest.mark.parametrize("station", [stations.RESERVED, stations.CONNECTED])
+@pytest.mark.parametrize(("skew", "station"), [(AHEAD, stations.RESERVED), (BEHIND, stations.CONNECTED)])
 def test_a_live_lease_is_neither_stolen_nor_declared_over(
     shop: Story, ledger: Ledger, patient: dict[str, str], skew: float, station: str
 ) -> None:

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from approvals.models import DispatchClaim, Draft
+from approvals.models import Attempt, DispatchClaim, Draft
+from approvals.models.clock import database_now
 from approvals.services import verify
 from tests.cast import Story
-from tests.fire.scenes import attempts_of, dispatcher, item, lease_is_over, look, send, stands, tidy
+from tests.fire.scenes import attempts_of, dispatcher, item, lease_is_over, look, send, stands, tidy, until_done
 from tests.support import stations
 from tests.support.copies import Copy, copied
 from tests.support.ledger import Ledger
 from tests.support.workers import Worker
 
 RESOURCES = ["shelves/1", "stock/1", "prices/1"]
-COMMANDS = [("dispatch_approved", "--once"), ("run_worker", "--once")]
 
 
 @pytest.fixture
@@ -35,10 +35,9 @@ def copy(drafts: list[Draft], tmp_path: Path) -> Iterator[Copy]:
 
 
 @pytest.fixture
-def original_sent(patient: dict[str, str], copy: Copy, ledger: Ledger) -> None:
+def original_sent(copy: Copy, ledger: Ledger) -> None:
     """After the copy the original sent everything."""
-    with Worker(patient, "dispatch_approved", "--format", "json") as worker:
-        assert worker.counted() == {"delivered": 3}
+    assert send() == {"delivered": 3}
     assert len(ledger.effects) == 3
 
 
@@ -53,11 +52,10 @@ def adopt(environment: dict[str, str]) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_workers_on_a_staging_copy_send_nothing(
-    copy: Copy, patient: dict[str, str], ledger: Ledger, drafts: list[Draft], command: tuple[str, ...]
+    copy: Copy, patient: dict[str, str], ledger: Ledger, drafts: list[Draft]
 ) -> None:
-    with Worker(on(copy, patient, REVIEWROOM_INSTANCE="staging"), *command) as worker:
+    with Worker(on(copy, patient, REVIEWROOM_INSTANCE="staging"), "dispatch_approved") as worker:
         assert worker.ends() == 1
         assert "This database belongs to tests and this installation is staging" in worker.complaints
     with copy.instead():
@@ -90,10 +88,9 @@ def test_a_restored_database_finds_what_the_original_sent(
     with Worker(restored, "dispatch_approved", "--format", "json") as worker:
         assert worker.counted() == {"unknown": 3}
     assert len(ledger.asked) == 3
-    with Worker(restored, "reconcile_deliveries", "--format", "json") as worker:
-        assert worker.counted()["found"] == 2
     shelf, stock, price = drafts
     with copy.instead():
+        assert look() == {"found": 2}
         assert stands(shelf) == stands(price) == ("submitted", "delivered", "idle")
         assert stands(stock)[:2] == ("delivery_unknown", "unknown")
     assert len(ledger.effects) == 3
@@ -117,11 +114,10 @@ def test_what_the_original_never_sent_is_unknown_until_it_is_proven_absent_and_t
     settings.REVIEWROOM_ABSENT_GRACE_SECONDS = 0  # how long absence must last is not what this is about
     restored = on(copy, hasty)
     adopt(restored)
-    with Worker(restored, "dispatch_approved", "--format", "json") as worker:
-        assert worker.counted() == {"unknown": 3}
-    assert ledger.asked == []
     shelf, _, price = drafts
     with copy.instead():
+        assert send() == {"unknown": 3}
+        assert ledger.asked == []
         _until_the_leases_of_the_attempts_end(shelf, price)
         for _ in range(3):
             look()
@@ -139,8 +135,6 @@ def test_a_copy_from_the_middle_of_a_send_settles_it_by_looking(
     with dispatcher(patient, station=stations.BEGUN) as worker:
         worker.at_its_station().kill()
     with copied(tmp_path) as copy:
-        with dispatcher(patient) as late:
-            late.counted()
         restored = on(copy, patient)
         assert "1 were under way" in adopt(restored)
         with copy.instead():
@@ -153,10 +147,5 @@ def test_a_copy_from_the_middle_of_a_send_settles_it_by_looking(
 
 
 def _until_the_leases_of_the_attempts_end(*drafts: Draft) -> None:
-    from approvals.models import Attempt
-    from approvals.models.clock import database_now
-    from tests.fire.scenes import until_done
-
-    leases = Attempt.objects.filter(delivery__draft__in=drafts).values_list("lease_until", flat=True)
-    last = max(leases)
+    last = max(Attempt.objects.filter(delivery__draft__in=drafts).values_list("lease_until", flat=True))
     until_done(lambda: last < database_now())

@@ -12,23 +12,17 @@ from tests.fire.scenes import item, stands, until_done
 from tests.support.ledger import Ledger
 from tests.support.workers import Worker
 
-COMMANDS = [("dispatch_approved", "--once"), ("run_worker", "--once"), ("dispatch_approved", "--forever")]
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_no_transaction_is_open_while_a_remote_hangs(
-    shop: Story, ledger: Ledger, patient: dict[str, str], command: tuple[str, ...]
-) -> None:
+def test_no_transaction_is_open_while_a_remote_hangs(shop: Story, ledger: Ledger, patient: dict[str, str]) -> None:
     drafts = [item(shop, f"shelves/{number}") for number in range(3)]
     ledger.answering.close()
-    with Worker(patient, *command, "--concurrency", "3") as worker:
+    with Worker(patient, "dispatch_approved", "--concurrency", "3") as worker:
         until_done(lambda: sum(ledger.in_flight.values()) == 3)
         _nobody_is_in_a_transaction()
         assert {stands(draft) for draft in drafts} == {("submitting", "sending", "sending")}
         shop.approved()  # people propose and decide meanwhile
         ledger.answering.open()
-        worker.ask_to_end()
         assert worker.ends() == 0
 
 

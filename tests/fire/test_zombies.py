@@ -82,12 +82,11 @@ def test_a_worker_that_wakes_after_its_lease_lets_no_byte_leave(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("station", BEFORE_THE_FIRST_BYTE)
 def test_that_nothing_left_is_believed_even_after_the_sweeper_guessed(
-    shop: Story, ledger: Ledger, hasty: dict[str, str], station: str
+    shop: Story, ledger: Ledger, hasty: dict[str, str]
 ) -> None:
     draft = item(shop)
-    with dispatcher(hasty, station=station) as zombie:
+    with dispatcher(hasty, station=stations.CONNECTED) as zombie:
         zombie.at_its_station()
         lease_ends(draft)
         assert tidy() == {"unknown": 1}
