@@ -59,6 +59,7 @@ def test_a_server_that_restarts_during_a_send_learns_its_outcome(
         own_server.stop(how)
         ledger.answering.open()
         worker.complains(CANNOT_RECORD)
+        worker.ask_to_end()  # it does not, before the answer is recorded
         own_server.start()
         assert worker.counted() == {"delivered": 1}
     assert stands(draft) == ("submitted", "delivered", "idle")
