@@ -13,7 +13,8 @@ from tests.cast import CONFIG, Story
 from tests.support.ledger import Ledger
 
 DATABASES_CLOCK = clocks._read  # before any test replaces it
-LEASE_SECONDS, SEND_TIMEOUT_SECONDS, GRACE_SECONDS = 3, 1, 4  # the shortest that the settings allow
+LEASE_SECONDS, SEND_TIMEOUT_SECONDS, GRACE_SECONDS = 5, 2, 7
+"""As short as can be waited for, and long enough for a busy machine to connect and answer."""
 
 
 @pytest.fixture(autouse=True)
@@ -74,12 +75,15 @@ def patient(process_environment: dict[str, str], ledger: Ledger) -> dict[str, st
         "REVIEWROOM_ALLOW_PRIVATE_TARGETS": "true",
         "REVIEWROOM_AUDIT_SINK": f"{ledger.url}/events",
         "REVIEWROOM_AUDIT_TOKEN": "only-for-tests",
+        "REVIEWROOM_LEASE_SECONDS": "300",
+        "REVIEWROOM_SEND_TIMEOUT_SECONDS": "120",
+        "REVIEWROOM_ABSENT_GRACE_SECONDS": "420",
     }
 
 
 @pytest.fixture
 def hasty(patient: dict[str, str], settings: Any) -> dict[str, str]:
-    """The environment of workers with the shortest lease; this process keeps the same times."""
+    """The environment of workers whose lease ends while a test waits; this process keeps the same times."""
     settings.REVIEWROOM_LEASE_SECONDS = LEASE_SECONDS
     settings.REVIEWROOM_SEND_TIMEOUT_SECONDS = SEND_TIMEOUT_SECONDS
     settings.REVIEWROOM_ABSENT_GRACE_SECONDS = GRACE_SECONDS

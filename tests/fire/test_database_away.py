@@ -12,7 +12,7 @@ from django.db import connection
 
 from approvals.services import verify
 from tests.cast import Story
-from tests.fire.scenes import attempts_of, dispatcher, item, lease_ends, stands, tidy, until_done
+from tests.fire.scenes import attempts_of, dispatcher, item, lease_is_over, stands, tidy, until_done
 from tests.support import postgres, stations
 from tests.support.ledger import Ledger
 from tests.support.postgres import FAST_SHUTDOWN, IMMEDIATE_SHUTDOWN, Restartable
@@ -69,10 +69,10 @@ def test_a_server_that_restarts_during_a_send_learns_its_outcome(
 
 @pytest.mark.slow
 def test_an_answer_recorded_after_the_server_was_long_away_outranks_the_sweeper(
-    shop: Story, own_server: Restartable, ledger: Ledger, hasty: dict[str, str]
+    shop: Story, own_server: Restartable, ledger: Ledger, patient: dict[str, str]
 ) -> None:
     draft = item(shop)
-    with dispatcher(there(hasty, own_server), station=stations.ANSWERED) as worker:
+    with dispatcher(there(patient, own_server), station=stations.ANSWERED) as worker:
         worker.at_its_station()
         connection.close()
         own_server.stop(IMMEDIATE_SHUTDOWN)
@@ -80,7 +80,7 @@ def test_an_answer_recorded_after_the_server_was_long_away_outranks_the_sweeper(
         worker.complains(CANNOT_RECORD)
         worker.stop()
         own_server.start()
-        lease_ends(draft)
+        lease_is_over(draft)
         assert tidy() == {"unknown": 1}
         worker.wake()
         assert worker.counted() == {"delivered": 1}

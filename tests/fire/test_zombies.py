@@ -11,6 +11,7 @@ from tests.fire.scenes import (
     dispatcher,
     item,
     lease_ends,
+    lease_is_over,
     look,
     send,
     stands,
@@ -38,13 +39,13 @@ def late_results(draft: Draft) -> list[tuple[int, str]]:
 
 @pytest.mark.slow
 def test_a_worker_that_only_reserved_can_do_nothing_once_another_took_over(
-    shop: Story, ledger: Ledger, hasty: dict[str, str]
+    shop: Story, ledger: Ledger, patient: dict[str, str]
 ) -> None:
     draft = item(shop)
-    with dispatcher(hasty, station=stations.RESERVED) as zombie:
+    with dispatcher(patient, station=stations.RESERVED) as zombie:
         zombie.at_its_station()
-        lease_ends(draft)
-        with dispatcher(hasty) as heir:
+        lease_is_over(draft)
+        with dispatcher(patient) as heir:
             assert heir.counted() == {"delivered": 1}
         zombie.wake()
         assert zombie.counted() == {"stopped": 1}
@@ -54,12 +55,12 @@ def test_a_worker_that_only_reserved_can_do_nothing_once_another_took_over(
 
 @pytest.mark.slow
 def test_a_worker_whose_reservation_lapsed_sends_nothing_even_if_nobody_took_over(
-    shop: Story, ledger: Ledger, hasty: dict[str, str]
+    shop: Story, ledger: Ledger, patient: dict[str, str]
 ) -> None:
     draft = item(shop)
-    with dispatcher(hasty, station=stations.RESERVED) as zombie:
+    with dispatcher(patient, station=stations.RESERVED) as zombie:
         zombie.at_its_station()
-        lease_ends(draft)
+        lease_is_over(draft)
         zombie.wake()
         assert zombie.counted() == {"stopped": 1}
     assert ledger.asked == []
@@ -98,7 +99,7 @@ def test_that_nothing_left_is_believed_even_after_the_sweeper_guessed(
 
 @pytest.mark.slow
 def test_a_worker_that_lost_its_send_to_another_adds_no_second_one(
-    shop: Story, ledger: Ledger, hasty: dict[str, str]
+    shop: Story, ledger: Ledger, hasty: dict[str, str], patient: dict[str, str]
 ) -> None:
     draft = item(shop, "stock/1")
     with dispatcher(hasty, station=stations.CONNECTED) as zombie:
@@ -106,7 +107,7 @@ def test_a_worker_that_lost_its_send_to_another_adds_no_second_one(
         lease_ends(draft)
         tidy()
         due_now(draft)
-        with dispatcher(hasty) as heir:
+        with dispatcher(patient) as heir:
             assert heir.counted() == {"delivered": 1}
         zombie.wake()
         assert zombie.counted() == {"not_sent": 1}
@@ -117,7 +118,7 @@ def test_a_worker_that_lost_its_send_to_another_adds_no_second_one(
 
 @pytest.mark.slow
 def test_an_exclusive_target_is_written_by_the_heir_alone(
-    shop: Story, ledger: Ledger, hasty: dict[str, str], settings: Any
+    shop: Story, ledger: Ledger, hasty: dict[str, str], patient: dict[str, str], settings: Any
 ) -> None:
     settings.REVIEWROOM_ABSENT_GRACE_SECONDS = 0  # how long absence must last is not what this is about
     draft = item(shop, "prices/1")
@@ -127,7 +128,7 @@ def test_an_exclusive_target_is_written_by_the_heir_alone(
         tidy()
         assert send() == {}
         assert [look(), look()] == [{"absent": 1}, {"absent": 1}]
-        with dispatcher(hasty) as heir:
+        with dispatcher(patient) as heir:
             assert heir.counted() == {"delivered": 1}
         zombie.wake()
         assert zombie.counted() == {"not_sent": 1}
@@ -138,12 +139,12 @@ def test_an_exclusive_target_is_written_by_the_heir_alone(
 @pytest.mark.slow
 @pytest.mark.parametrize("resource", ["shelves/1", "prices/1"])
 def test_a_receipt_outranks_the_sweepers_guess(
-    shop: Story, ledger: Ledger, hasty: dict[str, str], resource: str
+    shop: Story, ledger: Ledger, patient: dict[str, str], resource: str
 ) -> None:
     draft = item(shop, resource)
-    with dispatcher(hasty, station=stations.ANSWERED) as zombie:
+    with dispatcher(patient, station=stations.ANSWERED) as zombie:
         zombie.at_its_station()
-        lease_ends(draft)
+        lease_is_over(draft)
         assert tidy() == {"unknown": 1}
         assert stands(draft)[0] == "delivery_unknown"
         zombie.wake()
@@ -175,16 +176,16 @@ def test_a_worker_stopped_while_the_remote_acts_calls_it_unknown_and_the_look_up
 
 @pytest.mark.slow
 def test_the_receipt_of_an_older_attempt_is_kept_and_changes_nothing(
-    shop: Story, ledger: Ledger, hasty: dict[str, str]
+    shop: Story, ledger: Ledger, patient: dict[str, str]
 ) -> None:
     ledger.dedupes = True
     draft = item(shop, "stock/1")
-    with dispatcher(hasty, station=stations.ANSWERED) as zombie:
+    with dispatcher(patient, station=stations.ANSWERED) as zombie:
         zombie.at_its_station()
-        lease_ends(draft)
+        lease_is_over(draft)
         tidy()
         due_now(draft)
-        with dispatcher(hasty) as heir:
+        with dispatcher(patient) as heir:
             assert heir.counted() == {"delivered": 1}
         zombie.wake()
         assert zombie.counted() == {"delivered": 1}
@@ -196,16 +197,16 @@ def test_the_receipt_of_an_older_attempt_is_kept_and_changes_nothing(
 
 @pytest.mark.slow
 def test_late_word_of_a_delivery_holds_what_is_being_sent_again(
-    shop: Story, ledger: Ledger, hasty: dict[str, str]
+    shop: Story, ledger: Ledger, patient: dict[str, str]
 ) -> None:
     ledger.dedupes = True
     draft = item(shop, "stock/1")
-    with dispatcher(hasty, station=stations.ANSWERED) as zombie:
+    with dispatcher(patient, station=stations.ANSWERED) as zombie:
         zombie.at_its_station()
-        lease_ends(draft)
+        lease_is_over(draft)
         tidy()
         due_now(draft)
-        with dispatcher(hasty, station=stations.CONNECTED) as heir:
+        with dispatcher(patient, station=stations.CONNECTED) as heir:
             heir.at_its_station().kill()
         zombie.wake()
         assert zombie.counted() == {"delivered": 1}

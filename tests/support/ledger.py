@@ -9,6 +9,15 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.support.http_server import Gate, Posted
 
+LONGEST_HANG_SECONDS = 300.0
+
+
+class PatientGate(Gate):
+    """One that stays closed however long a busy machine takes to come to the line that opens it."""
+
+    def pass_through(self) -> None:
+        self._open.wait(LONGEST_HANG_SECONDS)
+
 
 class Ledger:
     """`POST /items?target=` keeps an item, `GET /items?operation_id=` finds it, `GET /items/<number>` shows it.
@@ -21,9 +30,9 @@ class Ledger:
         self.asked: list[Posted] = []  # every write that arrived
         self.effects: list[Posted] = []  # every write that was carried out
         self.events: list[Posted] = []
-        self.arriving = Gate()  # closed: a request waits before its effect
+        self.arriving = PatientGate()  # closed: a request waits before its effect
         self.slow: set[str] = set()  # targets whose requests wait at `arriving`; empty: all
-        self.answering = Gate()  # closed: it has its effect and gets no answer
+        self.answering = PatientGate()  # closed: it has its effect and gets no answer
         self.in_flight: Counter[str] = Counter()  # by target
         self.most_at_once: Counter[str] = Counter()
         self._lock = threading.Lock()
