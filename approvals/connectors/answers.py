@@ -77,6 +77,10 @@ class Response:
         except RecursionError as exc:
             raise ValueError("The answer nests too deep.") from exc
 
+    def shows_secret(self, text: str) -> bool:
+        """Whether a text out of this answer repeats a secret, so that it can be neither stored nor shown."""
+        return bool(secrets.redact(text, self.hidden) != text)
+
     @property
     def evidence(self) -> dict[str, Any]:
         """What may be stored and shown: no secret, and no character a database refuses."""

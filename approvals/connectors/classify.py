@@ -75,7 +75,7 @@ def _written(answer: Response, find_id: FindId) -> Receipt:
         remote_id = None
     if says_error(document):
         return _receipt(Outcome.UNKNOWN, f"The remote answered {answer.status} and reported an error.", answer)
-    if remote_id is None:
+    if remote_id is None or answer.shows_secret(remote_id):
         return _receipt(Outcome.UNKNOWN, f"The remote answered {answer.status} without a usable id.", answer)
     return Receipt(Outcome.DELIVERED, f"The remote made {remote_id}.", remote_id, answer.evidence)
 

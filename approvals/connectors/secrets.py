@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 PREFIX = "REVIEWROOM_TARGET_SECRET_"
 HIDDEN = "[redacted]"
 _LEAST_OF_BASE64 = 8  # characters; fewer are found in innocent text too
-_UNRESERVED = "-._~"  # a URL leaves these as they are, and may still encode them
-_OTHER_SPELLINGS = {" ": ("+",), "/": ("\\/", "_"), "+": ("-",), "'": ("&apos;", "\\'")}
+_OTHER_SPELLINGS = {" ": ("+",), "/": ("_",), "+": ("-",), "'": ("&apos;",)}
 _NAME = re.compile(r"[A-Z0-9_]+")
 _DEFAULT_PORTS = {"http": 80, "https": 443, "smtp": 587, "smtps": 465}  # smtp: with STARTTLS, or no secret is sent
 
@@ -110,17 +109,14 @@ def _spelled(text: str) -> str:
 
 
 def _any_spelling(char: str) -> str:
-    percent = quote(char, safe="") if char not in _UNRESERVED else f"%{ord(char):02x}"
-    number = f"&#0*{ord(char)};", f"(?i:&#x0*{ord(char):x};)"
-    escaped = f"(?i:{re.escape(json.dumps(char)[1:-1])})", f"(?i:{re.escape(_as_unicode_escape(char))})"
-    others = (re.escape(form) for form in (html.escape(char), *_OTHER_SPELLINGS.get(char, ())))
-    every = dict.fromkeys([f"(?i:{re.escape(percent)})", *number, *escaped, *others, re.escape(char)])
+    """Once or twice encoded: error documents are often put into others."""
+    percent = "".join(f"%(?:25){{0,2}}{byte:02x}" for byte in char.encode())
+    number = f"&#(?:0*{ord(char)}|x0*{ord(char):x});"
+    escaped = r"\\{1,3}" + re.escape(json.dumps(char)[1:-1].removeprefix("\\"))
+    units = "".join(rf"\\{{1,3}}u{unit}" for unit in re.findall("....", char.encode("utf-16-be").hex()))
+    others = (re.escape(form) for form in (html.escape(char), *_OTHER_SPELLINGS.get(char, ()), char))
+    every = dict.fromkeys([*(f"(?i:{form})" for form in (percent, number, escaped, units)), *others])
     return f"(?:{'|'.join(every)}){'?' if char == '=' else ''}"  # base64 for URLs leaves its = out
-
-
-def _as_unicode_escape(char: str) -> str:
-    units = char.encode("utf-16-be")
-    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 def _origin(url: str) -> tuple[str, int | None]:

@@ -81,6 +81,8 @@ ENCODINGS = {
     "HTML by numbers": "".join(f"&#{ord(char)};" if char in '"/+ü ' else char for char in MARKER),
     "percent in small letters": re.sub("%..", lambda found: found[0].lower(), quote(MARKER, safe="")),
     "a form's": quote_plus(MARKER),
+    "JSON in JSON": json.dumps(json.dumps(MARKER)[1:-1])[1:-1],
+    "percent twice": quote(quote(MARKER, safe=""), safe=""),
 }
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import rfc8785
 
-from approvals.connectors.answers import Answer, Failure, Response
+from approvals.connectors import secrets
+from approvals.connectors.answers import Answer, Failure, Response, storable
 from approvals.connectors.base import Lookup, Match, Reading, Sighting, Verification
 from approvals.connectors.classify import says_error, usable_id
 from approvals.domain import pointer as pointers
@@ -31,7 +32,7 @@ def sighting(answer: Answer, template: dict[str, Any], delivery_id: str) -> Look
     if found is None:
         return Lookup(Sighting.ABSENT, "The remote says that there is no such id.", evidence=answer.evidence)
     remote_id = usable_id(found)
-    if remote_id is None or not same:
+    if remote_id is None or not same or answer.shows_secret(remote_id):
         return Lookup(Sighting.UNKNOWN, "The answer is about something else.", evidence=answer.evidence)
     return Lookup(Sighting.FOUND, f"The remote has it as {remote_id}.", remote_id, answer.evidence)
 
@@ -69,7 +70,8 @@ def reading(answer: Answer, pointer: str) -> Reading:
         return Reading(False, f"The answer cannot be read: {exc}", None, answer.evidence)
     if not isinstance(shown, dict):
         return Reading(False, "The answer holds no object where the payload would stand.", None, answer.evidence)
-    return Reading(True, "The remote shows this.", shown, answer.evidence)
+    content = storable(secrets.redact(shown, answer.hidden))
+    return Reading(True, "The remote shows this.", content, answer.evidence)
 
 
 def _document(answer: Response) -> Any:
