@@ -21,6 +21,7 @@ from tests.support.remote import ACCEPTED, EQUAL, GONE, LOCKED_OUT, NOT_SENT, RE
 def sink(settings, tmp_path):
     file = tmp_path / "sink.jsonl"
     settings.REVIEWROOM_AUDIT_SINK = file.as_uri()
+    settings.REVIEWROOM_SIGNING_KEY_FILE = tmp_path / "signing-key.json"
     return file
 
 
@@ -125,13 +126,23 @@ def test_drain_hands_the_stored_bytes_to_the_sink(story, command, sink):
 def test_run_worker_does_it_all(story, command, sink):
     draft = story.approved()
     command("run_worker", "--concurrency", "1")
-    assert (story.again(draft).state, len(sink.read_text().splitlines())) == ("confirmed", 2)
+    assert (story.again(draft).state, len(sink.read_text().splitlines())) == ("confirmed", 3)
 
 
 def test_run_worker_prints_one_line_of_json(story, command):
     story.approved()
     printed = command("run_worker", "--concurrency", "1", "--format", "json")
-    assert counts(printed) == {"delivered": 1, "confirmed": 1, "drained": 2}
+    assert counts(printed) == {"delivered": 1, "confirmed": 1, "emitted": 1, "drained": 3}
+
+
+def test_a_heartbeat_is_emitted_once_a_slot(story, command):
+    assert [beat("emit_heartbeat") for _ in range(2)] == [({"emitted": 1}, {}, 0), ({}, {}, 0)]
+
+
+def test_a_heartbeat_that_cannot_be_signed_fails(story, command, settings):
+    settings.REVIEWROOM_SIGNING_KEY_FILE.write_text("no key")
+    with pytest.raises(CommandError, match="An operator has to restore it"):
+        command("emit_heartbeat")
 
 
 def test_text_says_when_nothing_was_due(story, command):
