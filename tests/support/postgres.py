@@ -22,7 +22,8 @@ FAST_SHUTDOWN = signal.SIGINT
 IMMEDIATE_SHUTDOWN = signal.SIGQUIT  # as a crash of the server: it recovers from its log at the next start
 
 # Nothing here outlives the run, so nothing needs to reach a disk. The rest is as a server comes.
-OPTIONS = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200", "-c", "log_min_messages=fatal")
+ON_DISK = ("-c", "max_connections=200", "-c", "log_min_messages=fatal")
+OPTIONS = ("-c", "fsync=off", "-c", "full_page_writes=off", *ON_DISK)
 
 
 class NoPostgres(Exception):
@@ -35,6 +36,13 @@ def server() -> Iterator[str]:
     with contextlib.ExitStack() as stack:
         programs = find_programs()
         yield stack.enter_context(_from_programs(programs) if programs else _from_package())
+
+
+@contextlib.contextmanager
+def server_on_disk() -> Iterator[str]:
+    """Yields the URL of a server as it comes, for measurements: it waits for the disk at every commit."""
+    with _folder(in_memory=False) as folder:
+        yield from _running(find_programs() or _packaged_programs(), folder, ON_DISK)
 
 
 class Restartable:
@@ -113,15 +121,19 @@ def find_programs() -> Path | None:
 @contextlib.contextmanager
 def _from_programs(programs: Path) -> Iterator[str]:
     with _folder() as folder:
-        data = folder / "data"
-        _make_cluster(programs, data)
-        process = _serve(programs / "postgres", "-D", data, "-k", folder, "-h", "", *OPTIONS, log=folder / "log")
-        try:
-            _wait_until_ready(process, folder)
-            yield f"postgresql://postgres@/reviewroom?host={folder}"
-        finally:
-            process.send_signal(FAST_SHUTDOWN)
-            process.wait(START_SECONDS)
+        yield from _running(programs, folder, OPTIONS)
+
+
+def _running(programs: Path, folder: Path, options: tuple[str, ...]) -> Iterator[str]:
+    data = folder / "data"
+    _make_cluster(programs, data)
+    process = _serve(programs / "postgres", "-D", data, "-k", folder, "-h", "", *options, log=folder / "log")
+    try:
+        _wait_until_ready(process, folder)
+        yield f"postgresql://postgres@/reviewroom?host={folder}"
+    finally:
+        process.send_signal(FAST_SHUTDOWN)
+        process.wait(START_SECONDS)
 
 
 @contextlib.contextmanager
@@ -145,10 +157,10 @@ def _from_package() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _folder() -> Iterator[Path]:
+def _folder(*, in_memory: bool = True) -> Iterator[Path]:
     """A folder of the account that runs the server, in memory where there is such a place."""
     shared_memory = Path("/dev/shm")
-    place = shared_memory if os.access(shared_memory, os.W_OK) else None
+    place = shared_memory if in_memory and os.access(shared_memory, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rr-pg-", dir=place, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         folder.chmod(0o755)
