@@ -25,7 +25,7 @@ from approvals.connectors.base import (
     Sighting,
     Verification,
 )
-from approvals.connectors.secrets import Secret, SecretError
+from approvals.connectors.secrets import SecretError
 from approvals.connectors.smtp import channel, message, receipts
 from approvals.connectors.smtp.dialogue import Dialogue, Envelope, Said
 from approvals.connectors.smtp.log import Log
@@ -115,7 +115,7 @@ class SmtpConnector(Connector):
         user, colon, password = found.value.partition(":")
         if not (user and colon and password):
             raise SecretError(f"{secrets.PREFIX}{found.name} has to be user:password.")
-        log.hidden = (found, Secret(found.name, f"\0{user}\0{password}"))
+        log.hidden = (found,)
         return user, password
 
     def _envelope(self, job: Job) -> Envelope:

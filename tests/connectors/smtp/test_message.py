@@ -171,7 +171,7 @@ def test_allowed_headers_come_in_the_order_of_their_names():
         "References": "<a@example.org> <b@example.org>",
         "Reply-To": "desk@example.org",
         "X-Note": "für Ada",
-        "List-Id": "Room <room.example.org>",
+        "list-id": "Room <room.example.org>",
     }
     found = parsed(mail_job(mail_settings(**config), headers=given_headers))
     assert found.keys()[4:9] == ["List-Id", "References", "Reply-To", "X-Note", "X-Ticket"]
