@@ -4,6 +4,7 @@ import pytest
 
 from approvals.models import Draft
 from tests.services import states
+from tests.support.remote import REFUSED
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +70,14 @@ def test_the_original_is_corrected_once_the_correction_is_at_the_remote(api, sto
         correction["id"],
         correction["links"]["self"],
     )
+
+
+def test_a_correction_that_the_remote_refused_corrects_nothing(api, story, original):
+    story.remote.receipts = [REFUSED]
+    correction = api.propose(**reply(original)).json()
+    publish(story, correction)
+    assert api.get(correction["links"]["self"]).json()["state"] == "failed"
+    assert api.get(f"/v1/drafts/{original.pk}").json()["corrected_by"] is None
 
 
 def test_being_corrected_is_news_to_a_reader_of_the_original(api, story, original):

@@ -549,6 +549,7 @@ def test_every_circumstance_says_why_and_what_next(story, name):
     found = explain(build(story), now=story.clock())
     assert found.draft["state_now"] == state
     assert [line for line in found.because if why in line] != [], found.because
+    assert [line for line in (*found.because, *found.next) if "None" in line] == []
     assert [line for line in found.next if then in line] != [], found.next
 
 
