@@ -136,6 +136,11 @@ class ItemsHarness(Harness):
         for name, change in {"url": "ftp://api.example/", "method": "GET", "id_pointer": "id"}.items():
             operations = {"item.create": {"send": {**send, name: change}}}
             yield f"send.{name} = {change}", replace(self.settings, operations=operations)
+        lookup = {"url": "https://api.example/items", "id_pointer": "/0"}
+        yield (
+            "a look-up for nothing",
+            replace(self.settings, operations={"item.create": {"send": send, "lookup": lookup}}),
+        )
 
 
 class BareHarness(ItemsHarness):

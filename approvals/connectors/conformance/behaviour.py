@@ -25,10 +25,11 @@ class Behaviour(StrEnum):
     APPLY_AND_CUT = "apply_and_cut"  # does it, and its answer breaks off in the middle
     APPLY_AND_DRIP = "apply_and_drip"  # does it, and its answer comes a byte at a time, for ever
     APPLY_AND_FLOOD = "apply_and_flood"  # does it, and its answer is longer than anybody reads
+    APPLY_AND_COMPLAIN = "apply_and_complain"  # does it, and its own document of success reports an error beside it
     APPLY_AND_FAIL = "apply_and_fail"  # does it and reports a failure of its own (5xx)
     HANG_UP = "hang_up"  # does nothing and ends the connection
     HANG = "hang"  # does nothing and never answers
-    FAIL = "fail"  # does nothing and reports a failure of its own (5xx)
+    FAIL = "fail"  # does nothing and reports a failure of its own (5xx); what was to be read may stand beside it
     REFUSE = "refuse"  # a clear no to this very thing
     ECHO = "echo"  # a clear no that repeats all it got, credentials too, and goes on for 100 kB
     LATER = "later"  # asks to come later (429)
@@ -62,6 +63,7 @@ RECEIPTS: dict[Behaviour, Expected] = {
     Behaviour.APPLY_AND_CUT: _UNKNOWN_BUT_DONE,
     Behaviour.APPLY_AND_DRIP: _UNKNOWN_BUT_DONE,
     Behaviour.APPLY_AND_FLOOD: _UNKNOWN_BUT_DONE,
+    Behaviour.APPLY_AND_COMPLAIN: _UNKNOWN_BUT_DONE,
     Behaviour.APPLY_AND_FAIL: _UNKNOWN_BUT_DONE,
     Behaviour.HANG_UP: _UNKNOWN,
     Behaviour.HANG: _UNKNOWN,

@@ -126,7 +126,9 @@ class StandIn(ABC):
             return Reply(307, None, {"Location": f"{self.url}/elsewhere"})
         if behaviour is Behaviour.ECHO:
             told = json.dumps([asked.method, asked.path, asked.headers, asked.body.decode(errors="replace")])
-            return Reply(422, told + "x" * ECHO_BYTES, {"X-Request-Id": asked.headers.get("authorization", "")})
+            return Reply(422, told + "x" * ECHO_BYTES, {"X-Request-Id": " ".join(asked.headers.values())})
+        if behaviour is Behaviour.FAIL and self.verb_of(asked) not in (Verb.SEND, Verb.RETRACT):
+            return Reply(500, self.answer(asked).body)
         return self.refusal(_STATUS[behaviour], f"told to {behaviour}")
 
     def _listen(self, port: int) -> None:
@@ -200,8 +202,14 @@ def _drip(stand_in: StandIn, connection: socket.socket, reply: Reply) -> None:
 
 
 def _flood(_stand_in: StandIn, connection: socket.socket, reply: Reply) -> None:
-    body = b" " * FLOOD_BYTES + reply.body
+    body = reply.body + b" " * FLOOD_BYTES
     connection.sendall(reply.head(len(body)) + body)
+
+
+def _complain(stand_in: StandIn, connection: socket.socket, reply: Reply) -> None:
+    document = json.loads(reply.body or b"{}")
+    complaint = {"error": "told to complain"}
+    _whole(stand_in, connection, Reply(reply.status, {**document, **complaint} if document else complaint))
 
 
 def _fail(stand_in: StandIn, connection: socket.socket, _reply: Reply) -> None:
@@ -215,9 +223,15 @@ _APPLIED: dict[Behaviour, Callable[[StandIn, socket.socket, Reply], None]] = {
     Behaviour.APPLY_AND_CUT: _cut,
     Behaviour.APPLY_AND_DRIP: _drip,
     Behaviour.APPLY_AND_FLOOD: _flood,
+    Behaviour.APPLY_AND_COMPLAIN: _complain,
     Behaviour.APPLY_AND_FAIL: _fail,
 }
-_NEED_A_BODY = (Behaviour.APPLY_AND_CUT, Behaviour.APPLY_AND_DRIP, Behaviour.APPLY_AND_FLOOD)
+_NEED_A_BODY = {
+    Behaviour.APPLY_AND_CUT,
+    Behaviour.APPLY_AND_DRIP,
+    Behaviour.APPLY_AND_FLOOD,
+    Behaviour.APPLY_AND_COMPLAIN,
+}
 _STATUS = {
     Behaviour.FAIL: 500,
     Behaviour.REFUSE: 422,

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from approvals.connectors.answers import Answer, Response
 from approvals.connectors.base import Job, Match, Outcome, Receipt, Sighting
-from approvals.connectors.classify import RETRY_AFTER_CAP_SECONDS, retract_receipt, write_receipt
+from approvals.connectors.classify import RETRY_AFTER_CAP_SECONDS, retract_receipt, says_error, write_receipt
 from approvals.connectors.google_business import reviews
 from approvals.connectors.google_business.places import reply_name, review_name
 from approvals.connectors.google_business.reviews import Reply
@@ -22,7 +22,8 @@ def of_write(answer: Answer, job: Job, now: datetime) -> Receipt:
     if not isinstance(answer, Response) or answer.status != 200:
         return _with_details(write_receipt(answer, find_id=lambda document: None, now=now), answer, now)
     try:
-        reply = reviews.reply_in(answer.json())
+        document = answer.json()
+        reply = None if says_error(document) else reviews.reply_in(document)
     except ValueError:
         reply = None
     # Google adds the time; without one this may be an echo of what was sent.
