@@ -33,6 +33,13 @@ PHASES = {
     "data": "DATA",
     "total": "in all",
 }
+FAULTS = {
+    "address": "our own rule on addresses",
+    "secret": "the secret",
+    "certificate": "the remote's certificate",
+    "too_late": "the lease: the time to send had passed",
+    "lost": "the answer: the request may have left",
+}
 PLACED = frozenset({*LABELS, "headers", "timing", "body", "complete", "replies", "evidence"})
 
 
@@ -83,6 +90,8 @@ def _facts(kept: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _word(key: str, value: Any) -> str:
     text = _text(value)
+    if key == "fault" and text in FAULTS:
+        return FAULTS[text]
     if key in ("phase", "fault"):
         return PHASES.get(text, text).replace("_", " ")
     return text.replace("_", " ") if key == "outcome" else text

@@ -78,6 +78,7 @@ class ResolvePage:
     title: str
     state: str
     says: str
+    content_url: str
     crumbs: tuple[Crumb, ...]
     plate: Plate
     delivery: deliveries.DeliveryView
@@ -100,6 +101,7 @@ def page(reader: Reader, written: Written) -> ResolvePage | None:
         title=draft.title,
         state=draft.state,
         says=reader.truth.says,
+        content_url=f"{reverse('draft', args=[draft.pk])}?tab={tabs.CONTENT}",
         crumbs=_crumbs(reader),
         plate=plate.of_draft(draft, title=reader.truth.plate),
         delivery=tabs.moving(reader),
