@@ -9,7 +9,8 @@ from approvals.domain.binding import digest_of
 from approvals.domain.errors import Refusal
 from approvals.domain.states import ApprovalState
 from approvals.models import Approval, AuditEvent, Decision, Draft, Revision
-from approvals.services.verify_chains import ROWS, facts
+from approvals.services.chain_reading import ROWS
+from approvals.services.verify_chains import facts
 
 _DIGESTED = ("draft.proposed", "draft.revised")
 _DECIDED = ("decision.recorded", "decision.taken_back")
