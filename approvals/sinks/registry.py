@@ -6,7 +6,6 @@ is called with `base.Options` and gives a `base.Sink`, or raises SinkError with 
 
 from functools import cache
 from importlib.metadata import entry_points
-from urllib.parse import urlsplit
 
 from approvals.connectors import outbound as outbounds
 from approvals.connectors.outbound import Outbound
@@ -40,7 +39,7 @@ def make(url: str, token: str, outbound: Outbound) -> Sink:
 
 def make_with(options: Options) -> Sink:
     """The sink for everything the settings say. Raises SinkError, with the remedy, for what cannot be used."""
-    scheme = urlsplit(options.url).scheme
+    scheme = options.url.rpartition(":")[0].partition(":")[0].lower()  # also of what is no URL at all
     known = _kinds()
     if scheme not in known:
         schemes = ", ".join(f"{name}:" for name in sorted(known))
