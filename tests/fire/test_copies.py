@@ -47,7 +47,7 @@ def on(copy: Copy, environment: dict[str, str], **more: str) -> dict[str, str]:
 
 def adopt(environment: dict[str, str]) -> str:
     with Worker(environment, "adopt_database", "--yes") as command:
-        assert command.ends() == 0, command.complaints
+        command.ends_with(0)
         return command.output
 
 
@@ -56,7 +56,7 @@ def test_workers_on_a_staging_copy_send_nothing(
     copy: Copy, patient: dict[str, str], ledger: Ledger, drafts: list[Draft]
 ) -> None:
     with Worker(on(copy, patient, REVIEWROOM_INSTANCE="staging"), "dispatch_approved") as worker:
-        assert worker.ends() == 1
+        worker.ends_with(1)
         assert "This database belongs to tests and this installation is staging" in worker.complaints
     with copy.instead():
         assert {stands(draft) for draft in drafts} == {("approved", "", "idle")}
@@ -71,7 +71,7 @@ def test_workers_that_run_on_a_staging_copy_keep_refusing(
     with Worker(on(copy, patient, REVIEWROOM_INSTANCE="staging"), "run_worker", "--forever") as worker:
         worker.complains("so nothing is sent: a copy would send a second time")
         worker.ask_to_end()
-        assert worker.ends() == 0
+        worker.ends_with(0)
     assert ledger.asked == []
 
 
@@ -102,7 +102,7 @@ def test_a_restored_database_that_is_not_adopted_sends_nothing_under_another_nam
     copy: Copy, patient: dict[str, str], ledger: Ledger
 ) -> None:
     with Worker(on(copy, patient, REVIEWROOM_INSTANCE="the-new-one"), "run_worker", "--once") as worker:
-        assert worker.ends() == 1
+        worker.ends_with(1)
         assert "adopt_database" in worker.complaints
     assert len(ledger.asked) == 3
 

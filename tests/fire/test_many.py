@@ -106,7 +106,7 @@ def test_counts_are_one_line_of_json_and_the_exit_code_says_whether_anybody_is_n
     for number in range(3):
         item(shop, f"shelves/{number}")
     with Worker(patient, "dispatch_approved", "--format", "json") as worker:
-        assert worker.ends() == 0
+        worker.ends_with(0)
         assert worker.reports() == [{"command": "dispatch_approved", "counts": {"delivered": 3}, "waiting": {}}]
         assert worker.output.count("\n") == 1
         assert worker.complaints == ""
@@ -119,7 +119,7 @@ def test_an_unknown_outcome_is_counted_and_asks_for_somebody(
     item(shop)
     ledger.answering.close()
     with Worker(hasty, "dispatch_approved", "--format", "json") as worker:
-        assert worker.ends() == 3
+        worker.ends_with(3)
         assert worker.reports() == [
             {"command": "dispatch_approved", "counts": {"unknown": 1}, "waiting": {"unknown": 1}}
         ]

@@ -106,6 +106,11 @@ class Worker:
         except subprocess.TimeoutExpired:
             raise AssertionError(f"still running after {LONGEST_SECONDS} seconds:\n{self.complaints}") from None
 
+    def ends_with(self, code: int) -> None:
+        """Waits until it has ended, and fails the test with all it said if the exit code is another."""
+        found = self.ends()
+        assert found == code, f"exit code {found}:\n{self.output}{self.complaints}"
+
     def counted(self) -> dict[str, int]:
         """Gives the counts of all beats together, once it has ended."""
         code = self.ends()
