@@ -26,6 +26,7 @@ class Verb(StrEnum):
     RESOLVE = "resolve"
     PAUSE = "pause"
     RESUME = "resume"
+    EXPORT = "export"
     CONFIGURE = "configure"
     WORK = "work"
 
@@ -77,6 +78,7 @@ RULES: dict[Verb, Rule] = {
     Verb.RESOLVE: _rule((W.OPERATOR,), "operate", people_only=True),
     Verb.PAUSE: _rule((W.OPERATOR, W.SYSTEM), "operate", people_only=True),
     Verb.RESUME: _rule((W.OPERATOR, W.SYSTEM), "operate", people_only=True),
+    Verb.EXPORT: _rule((W.MEMBER, W.SYSTEM), "introspect"),
     Verb.CONFIGURE: _rule((W.ADMINISTRATOR, W.SYSTEM), "", people_only=True),
     Verb.WORK: _rule((W.SYSTEM,), ""),
 }

@@ -33,6 +33,7 @@ retry       agent     role  role  role  yes   role  -    -         -     role   
 resolve     agent     role  role  role  yes   role  -    -         -     role        role
 pause       agent     role  role  role  yes   role  -    -         -     role        yes
 resume      agent     role  role  role  yes   role  -    -         -     role        yes
+export      yes       yes   yes   yes   yes   yes   -    -         -     role        yes
 configure   agent     role  role  role  role  role  -    -         -     yes         yes
 work        role      role  role  role  role  role  -    -         -     role        yes
 """
@@ -55,6 +56,7 @@ SCOPED = {
     Verb.RESOLVE: "operate",
     Verb.PAUSE: "operate",
     Verb.RESUME: "operate",
+    Verb.EXPORT: "introspect",
     Verb.CONFIGURE: "",
     Verb.WORK: "",
 }

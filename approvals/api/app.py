@@ -9,7 +9,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from approvals.api import caller, problems, reading
 from approvals.api.contract import Contract
-from approvals.api.views import approvals, channels, deliveries, drafts, history, later, whoami
+from approvals.api.views import approvals, channels, deliveries, drafts, exports, history, later, whoami
 from approvals.domain.errors import InvalidPayload, NotFound, Refusal, Unauthenticated, Unavailable
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ api = Contract(
     auth=caller.Bearer(),
     parser=reading.StrictParser(),
 )
-for calls in (whoami, channels, drafts, deliveries, history, approvals, later):
+for calls in (whoami, channels, drafts, deliveries, history, exports, approvals, later):
     api.add_router("", calls.router)
 
 

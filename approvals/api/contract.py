@@ -16,12 +16,16 @@ PARAMETERS = {
     "cursor": "The next_cursor of the page before.",
     "delivery_id": "The id of a draft's delivery or retraction; it is the idempotency key at the remote as well.",
     "draft_id": "The draft's number: 1042 for RR-1042.",
+    "draft": "Only this draft, by its number.",
     "dry_run": "1 checks everything and keeps nothing.",
+    "format": "jsonl or csv.",
     "limit": "How many items a page holds at most.",
     "number": "The revision's number, from 1.",
     "room": "A room, by its slug.",
+    "since": "From this time on (RFC 3339, with its UTC offset).",
     "slug": "The slug of the room, or of the channel in it.",
     "state": "Only drafts in this state, as of now.",
+    "until": "Before this time (RFC 3339, with its UTC offset).",
     "wait": "With If-None-Match: wait so many seconds for a change, then answer 304.",
 }
 
