@@ -5,7 +5,7 @@ from uuid import UUID
 
 from approvals.domain.actor import Actor, system
 from approvals.domain.binding import digest_of
-from approvals.domain.errors import Refusal
+from approvals.domain.errors import Refusal, Unavailable
 from approvals.domain.gate import Cause, Ground, Reason, SendFacts, is_expired, may_send
 from approvals.domain.policy import Policy
 from approvals.domain.states import DRAFT, ApprovalState
@@ -135,6 +135,8 @@ def _rendering_digest(approval: Approval, config: ChannelConfig) -> str:
     """Gives the digest of the request these bytes make with a configuration; nothing if they make none."""
     try:
         return rendering.render(approval.revision, approval.write_id, config).digest
+    except Unavailable:
+        raise  # the connector is missing, not the bytes at fault: nothing may end for that
     except Refusal:
         return ""
 

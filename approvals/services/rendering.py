@@ -7,14 +7,18 @@ from approvals.connectors import registry
 from approvals.connectors.base import Capability, Connector, Request, Settings
 from approvals.domain import binding as bindings
 from approvals.domain.binding import Binding
-from approvals.domain.errors import InvalidPayload, Refusal
+from approvals.domain.errors import InvalidPayload, Refusal, Unavailable
 from approvals.models import Approval, ChannelConfig, Revision
 
 log = logging.getLogger(__name__)
 
 
 def connector_of(config: ChannelConfig) -> Connector:
-    return registry.get(config.channel.connector)
+    """Gives the channel's connector. Raises Unavailable where its package is gone or broken: nothing is sent then."""
+    try:
+        return registry.get(config.channel.connector)
+    except LookupError as error:
+        raise Unavailable(f"{error} Nothing leaves by {config.channel} meanwhile.") from error
 
 
 def settings_of(config: ChannelConfig) -> Settings:

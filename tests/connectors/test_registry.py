@@ -17,10 +17,15 @@ def installed(monkeypatch):
     def install(**points):
         found = [EntryPoint(name, target, registry.GROUP) for name, target in points.items()]
         monkeypatch.setattr(registry, "entry_points", lambda group: found if group == registry.GROUP else [])
-        registry._kinds.cache_clear()
+        forget()
 
     yield install
-    registry._kinds.cache_clear()
+    forget()
+
+
+def forget():
+    registry._kind.cache_clear()
+    registry._installed.cache_clear()
 
 
 def test_the_built_in_connectors_are_there():
@@ -45,6 +50,13 @@ def test_an_unknown_name_is_an_error_that_lists_the_known():
 def test_an_installed_package_adds_a_connector(installed):
     installed(pigeon="approvals.connectors.roundup:RoundupConnector")
     assert "pigeon" in connectors.names()
+
+
+def test_a_package_that_cannot_be_imported_stops_no_other_connector(installed):
+    installed(pigeon="no_such_package:Pigeon")
+    assert connectors.get("http", Outbound(allow_private=False)).name == "http"
+    with pytest.raises(LookupError, match="pigeon cannot be imported"):
+        connectors.get("pigeon", Outbound(allow_private=False))
 
 
 def test_an_installed_package_cannot_replace_a_built_in(installed):

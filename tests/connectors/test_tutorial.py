@@ -14,6 +14,7 @@ from approvals.connectors import registry
 from approvals.connectors.outbound import Outbound
 from approvals.services.channels import settings_of
 from approvals.services.config_schema import read
+from tests.connectors.test_registry import forget
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "noticeboard"
@@ -28,9 +29,9 @@ def installed(monkeypatch):
     points = [EntryPoint(name, target, registry.GROUP) for name, target in declared.items()]
     monkeypatch.syspath_prepend(str(EXAMPLE))
     monkeypatch.setattr(registry, "entry_points", lambda group: points if group == registry.GROUP else [])
-    registry._kinds.cache_clear()
+    forget()
     yield
-    registry._kinds.cache_clear()
+    forget()
 
 
 def test_the_package_passes_the_conformance_suite_on_its_own():

@@ -4,9 +4,11 @@ import copy
 
 import pytest
 
+from approvals.connectors import registry
 from approvals.domain.errors import Revoked, TargetChanged
 from approvals.models import Channel, ChannelConfig, OutboxEvent
 from approvals.services.decide import take_back
+from approvals.workers import dispatch
 from tests.cast import CONFIG, Story
 from tests.support.remote import FakeConnector
 
@@ -65,3 +67,17 @@ def test_a_decision_on_it_can_still_be_taken_back(story: Story, unable: None) ->
     assert story.again(draft).state == "revoked"
     with pytest.raises(Revoked):
         take_back(actor=story.actor("cleo"), clock=story.clock, approval_id=approval.pk)
+
+
+def test_a_connector_that_is_gone_ends_no_approval_and_sends_nothing(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = story.approved()
+
+    def gone(name: str, outbound: object = None) -> None:
+        raise LookupError(f"There is no connector {name}.")
+
+    monkeypatch.setattr(registry, "get", gone)
+    assert dispatch.run(concurrency=1, clock=story.clock)["failed"] == 1
+    assert (story.again(draft).state, story.approval(draft).state) == ("approved", "approved")
+    assert story.remote.sent == []
