@@ -1,16 +1,21 @@
 """A process that dies around an event: the event is told later, or again as the same bytes, or never happened."""
 
+import json
+import threading
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 from django.db.models import F
 
-from approvals.models import Decision, OutboxEvent, SinkState
+from approvals.models import Approval, Decision, OutboxEvent, SinkState
+from approvals.models.clock import database_now
 from approvals.services import outbox
 from approvals.workers import drain
 from tests.cast import Story
-from tests.races.threads import together
+from tests.races.threads import WAIT_SECONDS, aside, holding_the_lock, together
 from tests.support.http_server import Items
 from tests.support.processes import Child, beat
 from tests.workers.test_drain import ScriptedSink
@@ -93,3 +98,50 @@ def test_two_drains_hand_each_event_over_once(live: Story) -> None:
     together(*(lambda sink=sink: drain.run(sink=sink) for sink in sinks))
     told = [event_id for sink in sinks for event_id, _ in sink.posted]
     assert len(told) == len(set(told)) == 6
+
+
+def test_a_lower_number_that_commits_later_is_told_too(live: Story, on_postgresql_only: None) -> None:
+    """And nothing of another approval waits for it: numbers are given out before they are visible to others."""
+    late, early = (live.approval(live.propose(payload={"summary": name})) for name in ("Late", "Early"))
+    inserted, may_commit = threading.Event(), threading.Event()
+
+    def insert_slowly() -> None:
+        with transaction.atomic():
+            told.append(event_of(late))
+            inserted.set()
+            assert may_commit.wait(WAIT_SECONDS)
+
+    told: list[OutboxEvent] = []
+    sink = ScriptedSink()
+    with aside(insert_slowly):
+        assert inserted.wait(WAIT_SECONDS)
+        higher = event_of(early)
+        assert dict(drain.run(sink=sink)) == {"drained": 1}
+        may_commit.set()
+    assert dict(drain.run(sink=sink)) == {"drained": 1}
+    assert told[0].pk < higher.pk
+    assert [event_id for event_id, _ in sink.posted] == [higher.event_id, told[0].event_id]
+
+
+def test_what_another_is_just_taking_is_neither_waited_for_nor_overtaken(live: Story, on_postgresql_only: None) -> None:
+    approval = live.approval(live.propose())
+    first, _ = event_of(approval), event_of(approval)
+    other = event_of(live.approval(live.propose(payload={"summary": "Another"})))
+    sink = ScriptedSink()
+    with holding_the_lock(OutboxEvent, first.pk), aside(lambda: drain.run(sink=sink)) as found:
+        assert dict(found.result(WAIT_SECONDS)) == {"drained": 1}
+    assert [event_id for event_id, _ in sink.posted] == [other.event_id]
+
+
+@pytest.fixture
+def on_postgresql_only() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+
+
+def event_of(approval: Approval) -> OutboxEvent:
+    """Adds an event as `emit` does."""
+    now = database_now()
+    payload = {"details": {"class": "revocation"}}
+    facts = {"event_class": "revocation", "payload": json.dumps(payload), "created_at": now, "next_attempt_at": now}
+    return OutboxEvent.objects.create(event_id=uuid4(), approval=approval, **facts)

@@ -50,7 +50,7 @@ def run(
     Gives counts of outcomes. Several processes may run it on one database: no event is in two hands.
     """
     receiver = sink or sinks.from_settings()
-    if not draining.due(clock()).exists():
+    if not draining.is_anything_due(clock=clock):
         return Counts()
     owner = f"{socket.gethostname()[:80]}:{os.getpid()}:{token_hex(4)}"
     with _turn(owner, clock, should_stop) as mine:
