@@ -64,8 +64,10 @@ def _record_lookup(*, actor: Actor, clock: Clock, check: Check, found: Lookup) -
     now = clock()
     kind = Observation.Kind.LOOKUP
     checks.observe(delivery, check, kind, found.sighting.value, found.reason, found.evidence, now)
-    if delivery.attempt_count != check.attempt_number or delivery.state == DeliveryState.DELIVERED:
+    if delivery.attempt_count != check.attempt_number:
         return None
+    if delivery.state in (DeliveryState.DELIVERED, DeliveryState.SENDING):
+        return None  # settled, or held while an attempt is under way: that one speaks first
     attempt = delivery.attempts.get(number=check.attempt_number)
     if found.sighting == Sighting.FOUND:
         return _found(delivery, draft, attempt, found, actor=actor, now=now)

@@ -10,7 +10,7 @@ from approvals.connectors.classify import usable_id
 from approvals.domain import words
 from approvals.domain.actor import Actor
 from approvals.domain.errors import InvalidPayload, NotEligible, NotFound, WrongState
-from approvals.domain.states import DeliveryState, DraftState
+from approvals.domain.states import DeliveryState
 from approvals.models import Attempt, Delivery, Draft, Exclusion, Observation
 from approvals.permissions import Verb, require
 from approvals.services import audit, claims, door, ground, locks, outcomes, undoing
@@ -69,11 +69,15 @@ def resolve(*, actor: Actor, clock: Clock, delivery_id: UUID, finding: Finding, 
 
 
 def can_be_resolved(delivery: Delivery, draft: Draft) -> bool:
-    """True where a person's word may settle it: unknown, held, or a retraction that was accepted but not proven."""
+    """True where a person's word may settle it: unknown, held, or a retraction that was accepted but not proven.
+
+    Never while an attempt is under way: its dispatch claim would be freed with a worker before its first byte.
+    """
+    if delivery.state == DeliveryState.SENDING:
+        return False
     if delivery.state == DeliveryState.UNKNOWN or delivery.held_at is not None:
         return True
-    unproven = draft.state in (DraftState.RETRACTING, DraftState.RETRACTION_UNKNOWN)
-    return outcomes.is_retraction(delivery) and delivery.state == DeliveryState.DELIVERED and unproven
+    return undoing.is_unproven(delivery, draft)
 
 
 def insist_on_a_stranger_to_it(actor: Actor, draft: Draft) -> None:
@@ -159,6 +163,7 @@ def _write_settled(case: _Case, said: Said, remote_id: str, *, evidence: str, ac
         outcomes.deliver(delivery, draft, remote_id=remote_id, reason=evidence, actor=actor, now=now)
     elif delivery.state == DeliveryState.UNKNOWN:
         assert case.attempt is not None  # only an attempt makes it unknown
+        undoing.drop_hold(delivery)
         outcomes.to_refused(delivery, draft, case.attempt, reason=evidence, actor=actor, now=now)
     else:
         undoing.release_hold(delivery, draft, reason=evidence, actor=actor, now=now)

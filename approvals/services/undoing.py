@@ -1,13 +1,15 @@
 """Reading back a retraction: only what is seen to be gone, late enough, is retracted."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.conf import settings
 
 from approvals.connectors.base import Match, Verification
 from approvals.domain.actor import Actor
-from approvals.domain.states import DeliveryState, DraftState
-from approvals.models import Attempt, Delivery, Draft, Observation
+from approvals.domain.states import ClaimState, DeliveryState, DraftState
+from approvals.models import Attempt, Delivery, DispatchClaim, Draft, Observation
 from approvals.permissions import Verb, require
-from approvals.services import audit, checks, claims, door, locks, outcomes
+from approvals.services import audit, checks, claims, corrections, door, locks, outcomes, retract
 from approvals.services.checks import Check
 from approvals.services.door import Clock, Subject
 
@@ -60,10 +62,11 @@ def still_there(
     verification: str = Delivery.Verification.NONE,
 ) -> None:
     """Says that what was to go is still public. Inside a door, with everything locked."""
-    if delivery.held_at is not None:
+    if delivery.held_at is not None and delivery.state != DeliveryState.UNKNOWN:
         release_hold(delivery, draft, reason=reason, actor=actor, now=now)
         return
     if delivery.state == DeliveryState.UNKNOWN:
+        drop_hold(delivery)
         outcomes.to_refused(delivery, draft, attempt, reason=reason, actor=actor, now=now)
         claims.settle(delivery, attempt, known=True, now=now)
         return
@@ -85,6 +88,25 @@ def release_hold(delivery: Delivery, draft: Draft, *, reason: str, actor: Actor,
     audit.of_draft(draft, actor=actor, action="delivery.released", now=now, reason=reason)
 
 
+def drop_hold(delivery: Delivery) -> None:
+    """Forgets late evidence about an unknown delivery: what was seen since answers it. Inside a door."""
+    if delivery.held_at is not None:
+        delivery.held_at = None
+        delivery.save_move("held_at")
+
+
+def is_unproven(delivery: Delivery, draft: Draft) -> bool:
+    """True of the draft's newest retraction while it was accepted, but nobody has seen what became of the object.
+
+    Of an earlier one nothing is open any more, whatever the draft is doing now.
+    """
+    if not outcomes.is_retraction(delivery) or delivery.state != DeliveryState.DELIVERED:
+        return False
+    newest = retract.newest(draft)
+    is_newest = newest is not None and newest.pk == delivery.pk
+    return is_newest and draft.state in (DraftState.RETRACTING, DraftState.RETRACTION_UNKNOWN)
+
+
 def _record(*, actor: Actor, clock: Clock, check: Check, seen: Verification) -> int | None:
     require(actor, Verb.WORK)
     target_id = Delivery.objects.values_list("target_id", flat=True).get(pk=check.delivery_id)
@@ -100,8 +122,10 @@ def _record(*, actor: Actor, clock: Clock, check: Check, seen: Verification) -> 
     decides_from = outcomes.in_flight_until(attempt)
     if seen.match in (Match.GONE, *_THERE) and check.begun_at < decides_from:
         _look_at(delivery, decides_from)
-    elif seen.match == Match.GONE:
+    elif seen.match == Match.GONE or (seen.match == Match.DIFFERS and _is_replaced(draft)):
         return gone(delivery, draft, attempt, reason=seen.reason, actor=actor, now=now)
+    elif seen.match == Match.DIFFERS and _is_anothers_turn(delivery):
+        _look_at(delivery, now + timedelta(seconds=settings.REVIEWROOM_LEASE_SECONDS))
     elif seen.match in _THERE:
         word, why = seen.match.value, f"{STILL_THERE} {seen.reason}"
         still_there(delivery, draft, attempt, reason=why, actor=actor, now=now, verification=word)
@@ -111,10 +135,25 @@ def _record(*, actor: Actor, clock: Clock, check: Check, seen: Verification) -> 
 
 
 def _is_open(delivery: Delivery, draft: Draft) -> bool:
-    """True while a read-back may still settle it: accepted and unproven, unknown, or held by late evidence."""
+    """True while a read-back may settle it: unknown, held with no attempt under way, or accepted and unproven."""
     if delivery.state == DeliveryState.DELIVERED:
-        return draft.state in (DraftState.RETRACTING, DraftState.RETRACTION_UNKNOWN)
-    return delivery.state == DeliveryState.UNKNOWN or delivery.held_at is not None
+        return is_unproven(delivery, draft)
+    held = delivery.held_at is not None and delivery.state != DeliveryState.SENDING
+    return delivery.state == DeliveryState.UNKNOWN or held
+
+
+def _is_replaced(draft: Draft) -> bool:
+    """True where what stands at an exclusive target is a newer write of ours: the object itself is gone."""
+    write = corrections.write_of(draft)
+    return write is not None and retract.is_overwritten(write)
+
+
+def _is_anothers_turn(delivery: Delivery) -> bool:
+    """True while another delivery to an exclusive target is under way or in doubt: what differs may be its work."""
+    busy = (ClaimState.SENDING, ClaimState.UNCERTAIN)
+    claims_of_others = DispatchClaim.objects.filter(target_id=delivery.target_id, state__in=busy)
+    is_exclusive: bool = delivery.config.channel.is_exclusive
+    return is_exclusive and claims_of_others.exclude(delivery_id=delivery.pk).exists()
 
 
 def _look_at(delivery: Delivery, moment: datetime) -> None:

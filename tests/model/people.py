@@ -130,8 +130,9 @@ def _resolve(record: Record, world: World) -> Iterator[Move]:
     if under_way or not (state == W.UNKNOWN or record.held or unproven):
         return
     happened = record.there if kind == WRITE else not record.there
-    waits = kind == UNDO and record.age != SURE and not world.lacks("nobody calls it gone while it may still act")
-    if (happened or not world.honest) and not waits:
+    # An honest person calls an object gone for good: not while a request may still act on whatever comes next.
+    is_early = kind == UNDO and record.age != SURE and not world.lacks("nobody calls it gone while it may still act")
+    if (happened and not is_early) or not world.honest:
         yield (found if kind == WRITE else gone)(record, world, ("resolve", "delivered"))
     if record.age == SURE and not (happened and world.honest):
         after = not_there(record, world) if kind == WRITE else still_there(record, world)

@@ -68,7 +68,8 @@ def broken_by(before: Record, move: Move) -> str:
     if before.draft != T.RETRACTED and after.draft == T.RETRACTED and after.there:
         return RETRACTION
     says_public = before.draft != T.RETRACTION_FAILED and after.draft == T.RETRACTION_FAILED
-    if name == "look_and_hand_in" and says_public and not after.there:
+    saw_nothing = name == "look_and_hand_in" or move.step == ("hand_in", "another")
+    if says_public and not after.there and saw_nothing:
         return RETRACTION
     return ""
 

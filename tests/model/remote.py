@@ -17,7 +17,17 @@ from tests.model.record import (
     World,
     draft_goes,
 )
-from tests.model.steps import ANOTHER_THERE, ANYTHING, NONE_THERE, NOTHING, PLACED, REMOVED, Move
+from tests.model.steps import (
+    ANOTHER_THERE,
+    ANYTHING,
+    NONE_THERE,
+    NOT_UNDER_WAY,
+    NOTHING,
+    PLACED,
+    REMOVED,
+    UNDER_WAY,
+    Move,
+)
 
 
 def act(record: Record, kind: str, world: World) -> tuple[Record, int]:
@@ -50,11 +60,25 @@ def reconciler(record: Record, world: World) -> Iterator[Move]:
     if record.draft == T.SUBMITTED and record.there:
         yield Move(("confirm",), record._replace(draft=draft_goes(record, "confirm")))
     if record.look:
-        yield _handed_in(record._replace(look=""), record.look, world, ("hand_in", record.look))
+        yield from _handed_in_later(record._replace(look=""), record.look, world)
     for seen, needs in _sights(record, world):
         if not record.look:
             yield Move(("look", seen), record._replace(look=seen), needs=needs)
-        yield _handed_in(record, seen, world, ("look_and_hand_in", seen))._replace(needs=needs)
+        if seen != "another":
+            yield _handed_in(record, seen, world, ("look_and_hand_in", seen))._replace(needs=needs)
+
+
+def _handed_in_later(record: Record, seen: str, world: World) -> Iterator[Move]:
+    """Of another draft's write it depends on whether that is known by now, under way, or neither."""
+    step = ("hand_in", seen)
+    if seen != "another" or not _is_unproven(record):
+        yield _handed_in(record, seen, world, step)
+    elif record.newer and not world.lacks("what stands may be another draft's"):
+        yield gone(record, world, step)
+    else:
+        waits = not world.lacks("what stands may be another draft's")
+        yield Move(step, record if waits else still_there(record, world), needs=UNDER_WAY)
+        yield Move(step, still_there(record, world), needs=NOT_UNDER_WAY)
 
 
 def _sights(record: Record, world: World) -> Iterator[tuple[str, int]]:
@@ -111,8 +135,7 @@ def _read_back(record: Record, seen: str, world: World, step: tuple[str, ...]) -
         )
     if not _is_unproven(record):
         return Move(step, record)
-    is_gone = seen == "gone" or (seen == "another" and not world.lacks("what stands may be another draft's"))
-    return gone(record, world, step) if is_gone else Move(step, still_there(record, world))
+    return gone(record, world, step) if seen == "gone" else Move(step, still_there(record, world))
 
 
 def _mistaken(record: Record, seen: str) -> Record:

@@ -125,11 +125,17 @@ class Replay:
 
     def walk(self, length: int) -> None:
         """Takes up to `length` steps, and tries beside them what the model refuses."""
+        if self.random.randrange(3):  # most paths begin where sending may
+            for who in (0, 1):
+                self.take(who, ("submit",))
+                self.take(who, ("approve",))
         for _ in range(length):
             self.story.clock.advance(milliseconds=1)
-            if not self.random.randrange(3):
+            if not self.random.randrange(4):
                 self._try_a_refused_verb()
             enabled = list(self.enabled())
+            if not enabled:
+                return
             who, move = self.random.choices(enabled, [_weight(move) for _, move in enabled])[0]
             self.take(who, move.step)
 
@@ -151,7 +157,15 @@ class Replay:
             self.lines.append(f"{'AB'[who]} {' '.join(step)}")
             self._act(player, step)
             self._follow(who, step)
+            if step[0] == "resolve":
+                self._follow_reopened()
         self._compare()
+
+    def _follow_reopened(self) -> None:
+        """After a person's word the service itself sends back to review what stood on the older target."""
+        for who in (0, 1):
+            if self._allows(who, ("reopen",)):
+                self._follow(who, ("reopen",))
 
     # Time
 

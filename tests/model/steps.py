@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from tests.model.record import A, C, Record, W
 
-ANYTHING, ONE_IDLE, BOTH_IDLE, ANOTHER_THERE, NONE_THERE = 1, 2, 4, 8, 16
-"""Needs of the other draft: none; its claim free and one worker idle, or both; its write there or not."""
+ANYTHING, ONE_IDLE, BOTH_IDLE, ANOTHER_THERE, NONE_THERE, UNDER_WAY, NOT_UNDER_WAY = (1 << bit for bit in range(7))
+"""Needs of the other draft: none; its claim free and one worker idle, or both; its write there or not; an attempt of it
+under way or in doubt, or none."""
 
 NOTHING, TAKEN, GREW, GREW_BY_WRITE, BEGAN, PLACED, REMOVED = range(7)
 """Effects on the other draft: its reservation is taken over; the target's version grew, by a write or by an undoing; an
@@ -34,6 +35,7 @@ def offers(record: Record) -> int:
     A worker whose reservation is past its lease can do nothing more with it, so it counts as idle.
     """
     met = ANYTHING | (ANOTHER_THERE if record.there else NONE_THERE)
+    met |= UNDER_WAY if record.claim in (C.SENDING, C.UNCERTAIN) else NOT_UNDER_WAY
     if record.is_free:
         met |= ONE_IDLE if len(record.workers) <= 1 else 0
         met |= BOTH_IDLE if not record.workers else 0
