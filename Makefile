@@ -20,7 +20,7 @@ DEPLOY := REVIEWROOM_SECRET_KEY=checked-only-0123456789-abcdefghijklmnopqrstuvwx
 	REVIEWROOM_ALLOWED_HOSTS=review.example REVIEWROOM_INSTANCE=checked-only REVIEWROOM_DEBUG=false
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-sqlite test-postgresql demo check format diagrams fire bench clean
+.PHONY: help run test test-sqlite test-postgresql demo check format diagrams fire bench model clean
 
 help:
 	@echo "make run     web, workers and a demo tracker on http://127.0.0.1:8000"
@@ -30,6 +30,7 @@ help:
 	@echo "make format  lets the formatters write"
 	@echo "make fire    real workers, stopped and killed, 20 times on both databases (or TIMES=1)"
 	@echo "make bench   measures the hot paths"
+	@echo "make model   explores every order of events of the delivery protocol"
 	@echo "make clean   removes the environment and all data"
 
 .venv/bin/python:
@@ -82,6 +83,9 @@ fire: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m bench
+
+model: $(DEV)
+	$(BIN)/python -m tests.model
 
 clean:
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis
