@@ -1,11 +1,16 @@
 """Corrections: a new draft for the same object at the remote, with links both ways and every refusal said."""
 
+import copy
+
 import pytest
 
+from approvals.connectors.base import Capability
 from approvals.domain.states import DraftState as T
 from approvals.models import Draft
 from approvals.services import rendering
+from tests.cast import CONFIG
 from tests.services import states
+from tests.support.remote import REFUSED, FakeConnector
 from tests.web.conftest import Forms
 
 FORM = "/drafts/new"
@@ -109,6 +114,26 @@ def test_a_channel_that_cannot_correct_offers_none_and_refuses_one(story, browse
     assert "cannot replace" in answer.content.decode()
 
 
+def test_another_operation_of_the_channel_may_be_what_corrects(story, browse, monkeypatch):
+    document = copy.deepcopy(CONFIG)
+    document["rooms"][0]["channels"][1]["operations"]["reply.amend"] = {}
+    story.configure(document)
+    draft, tab = states.published(story), browse("ada")
+    can = FakeConnector.capabilities
+
+    def only_amend(self, settings, operation):
+        found = can(self, settings, operation)
+        return found if operation == "reply.amend" else found - {Capability.CORRECT}
+
+    monkeypatch.setattr(FakeConnector, "capabilities", only_amend)
+    link = tab.open(draft).context["page"].settle.links[0]
+    assert link.url == f"/drafts/new?corrects={draft.pk}&operation=reply.amend"
+    fields = {**Forms(tab.client.get(link.url).content.decode()).found[FORM], "submit": "yes"}
+    assert tab.client.post(FORM, fields).status_code == 302
+    made = Draft.objects.latest("pk")
+    assert (made.operation, made.corrects_id) == ("reply.amend", draft.pk)
+
+
 def test_strangers_and_reviewers_cannot_open_the_form(story, browse, published):
     assert opened(browse("dee"), published).status_code == 404
     assert opened(browse("ben"), published).status_code == 403
@@ -118,6 +143,19 @@ def test_a_failed_draft_is_copied(story, browse):
     draft = states.build(story, T.FAILED)
     links = browse("ada").open(draft).context["page"].links
     assert [link.url for link in links] == [f"/drafts/new?copy={draft.pk}"]
+
+
+def test_the_copy_of_a_failed_correction_corrects_the_same_draft(story, browse, published):
+    tab = browse("ada")
+    propose(tab, published, **{"value:comment": "Thank you very much"})
+    made = Draft.objects.latest("pk")
+    story.decide(made, "ben")
+    story.decide(made, "cleo")
+    story.remote.receipts = [REFUSED]
+    states.send(story)
+    link = tab.open(made).context["page"].links[0]
+    fields = Forms(tab.client.get(link.url).content.decode()).found[FORM]
+    assert (fields["corrects"], fields["value:comment"]) == (str(published.pk), "Thank you very much")
 
 
 def new(tab, **changed):

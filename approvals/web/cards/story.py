@@ -58,7 +58,7 @@ class Story:
 
     @property
     def state(self) -> str:
-        return self.draft.state
+        return str(self.draft.state)
 
     @property
     def pause_reason(self) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -156,4 +158,7 @@ def _links(reader: Reader) -> Iterator[Link]:
         hint = "A changed byte makes a new revision and voids the approvals so far." if reader.is_pending else ""
         yield Link(f"Edit {draft.reference}", reverse("edit", args=[draft.pk]), "pencil", hint)
     if draft.state in SETTLED and reader.may(Verb.PROPOSE):
-        yield Link("Copy into a new draft", f"{reverse('new')}?copy={draft.pk}", "copy")
+        about: dict[str, Any] = {"copy": draft.pk}
+        if draft.corrects_id is not None:  # a copy of a correction corrects the same draft, with its own operation
+            about |= {"corrects": draft.corrects_id, "operation": draft.operation}
+        yield Link("Copy into a new draft", f"{reverse('new')}?{urlencode(about)}", "copy")

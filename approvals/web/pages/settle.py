@@ -5,6 +5,7 @@ Whether something may be done is asked of the services; this module only turns t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -176,21 +177,25 @@ def _corrections(reader: Reader) -> Found:
             f"{rival.reference} corrects it already.", reverse("draft", args=[rival.pk]), f"Open {rival.reference}"
         )
         return
-    if reader.may(Verb.PROPOSE) and can_be_corrected(draft):
+    operation = correcting(draft) if reader.may(Verb.PROPOSE) else None
+    if operation is not None:
         hint = "A correction is a new draft: it is reviewed like any other, and replaces the same object at the remote."
-        yield Link("Correct it…", f"{reverse('new')}?corrects={draft.pk}", "replaces", hint)
+        query = urlencode({"corrects": draft.pk, "operation": operation})
+        yield Link("Correct it…", f"{reverse('new')}?{query}", "replaces", hint)
 
 
-def can_be_corrected(draft: Draft) -> bool:
-    """True if a correction with the same operation could be proposed right now."""
+def correcting(draft: Draft) -> str | None:
+    """Gives the operation by which a published draft can be corrected right now: its own if that can, else another."""
     config = draft.channel.config
-    if config is None or draft.channel.retired_at is not None or draft.operation not in config.operations:
-        return False
-    try:
-        corrections.binding_of(draft, config=config, operation=draft.operation, target=draft.target)
-    except Refusal:
-        return False
-    return True
+    if config is None or draft.channel.retired_at is not None:
+        return None
+    for operation in sorted(config.operations, key=lambda name: (name != draft.operation, name)):
+        try:
+            corrections.binding_of(draft, config=config, operation=operation, target=draft.target)
+        except Refusal:
+            continue
+        return str(operation)
+    return None
 
 
 def _undoings(reader: Reader) -> Found:

@@ -41,7 +41,8 @@ def new(request: HttpRequest) -> HttpResponse:
         members = reads.memberships(_user(request))
         return respond.page(request, "new.html", {"page": proposal.choices(members)})
     channel, config, operation = _way(request, source)
-    start = _copy_of(source, request) if source else writing.of_schema(_schema(config, operation), mode=_mode(request))
+    words = copied or corrected
+    start = _copy_of(words, request) if words else writing.of_schema(_schema(config, operation), mode=_mode(request))
     corrects = str(corrected.pk) if corrected else ""
     written = replace(start, here=request.get_full_path(), corrects=corrects)
     return _show_new(request, channel, config, operation, written, proposal.Source(copied, corrected))
@@ -66,7 +67,7 @@ def _propose(request: HttpRequest) -> HttpResponse:
     written = writing.with_kinds(writing.posted(request.POST), {}, _schema(config, operation))
     corrected = _number(request, written.corrects)
     way = {"room": channel.room.slug, "channel": channel.slug, "operation": operation}
-    here = {"corrects": str(corrected.pk)} if corrected else way
+    here = {"corrects": str(corrected.pk), "operation": operation} if corrected else way
     written = replace(written, here=f"{reverse('new')}?{urlencode(here)}")
     try:
         draft = proposing.propose(
@@ -194,7 +195,8 @@ def _copy_of(copied: Draft, request: HttpRequest) -> Written:
 def _way(request: HttpRequest, copied: Draft | None) -> tuple[Channel, ChannelConfig, str]:
     """Gives the channel and operation that are asked for, if this person may propose there."""
     if copied is not None:
-        asked = {"room": copied.room.slug, "channel": copied.channel.slug, "operation": copied.operation}
+        operation = request.GET.get("operation") or copied.operation
+        asked = {"room": copied.room.slug, "channel": copied.channel.slug, "operation": operation}
     else:
         asked = request.POST.dict() if request.method == "POST" else request.GET.dict()
     room = rooms.get(actor_of(request), asked.get("room", ""))
