@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 
 from approvals.connectors import registry
 from approvals.connectors.base import Connector, Deadline, Job, Outcome, Receipt, boottime
@@ -34,6 +34,8 @@ from approvals.workers.counts import Counts
 from approvals.workers.pool import Progress, keep_busy
 
 COMMAND = "dispatch_approved"
+DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
+"""What a database says that is gone, starts, or is for reading only: a replica that is not promoted yet."""
 IDLE_WORDS = ("taken", "stopped", "paused", "failed")
 log = logging.getLogger(__name__)
 
@@ -134,7 +136,7 @@ def _recorded(begun: Begun, receipt: Receipt, *, actor: Actor, clock: Clock) -> 
             return record.record(
                 actor=actor, clock=clock, attempt_id=begun.attempt_id, token=begun.hold.token, receipt=receipt
             )
-        except (OperationalError, InterfaceError, Unavailable) as error:
+        except (*DATABASE_AWAY, Unavailable) as error:
             log.error("attempt %s: the receipt cannot be recorded yet: %s", begun.attempt_id, error)
             if not isinstance(error, Unavailable):  # that is the door after many lost races; the database is there
                 connection.close()

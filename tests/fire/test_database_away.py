@@ -68,6 +68,23 @@ def test_a_server_that_restarts_during_a_send_learns_its_outcome(
 
 
 @pytest.mark.slow
+def test_a_server_that_can_only_be_read_for_a_while_learns_the_outcome(
+    shop: Story, own_server: Restartable, ledger: Ledger, patient: dict[str, str]
+) -> None:
+    draft = item(shop)
+    ledger.answering.close()
+    with dispatcher(there(patient, own_server)) as worker:
+        until_done(lambda: ledger.effects)
+        own_server.allow_writing(False)
+        ledger.answering.open()
+        worker.complains(CANNOT_RECORD)
+        own_server.allow_writing(True)
+        assert worker.counted() == {"delivered": 1}
+    assert stands(draft) == ("submitted", "delivered", "idle")
+    assert attempts_of(draft) == [(1, "delivered")]
+
+
+@pytest.mark.slow
 def test_an_answer_recorded_after_the_server_was_long_away_outranks_the_sweeper(
     shop: Story, own_server: Restartable, ledger: Ledger, patient: dict[str, str]
 ) -> None:

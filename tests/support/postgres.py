@@ -63,6 +63,12 @@ class Restartable:
         dump = self._program("pg_dump", "-h", host, "-U", user, "--no-owner", name)
         self._program("psql", "-h", self.host, "-U", "postgres", "-q", "-v", "ON_ERROR_STOP=1", name, given=dump)
 
+    def allow_writing(self, yes: bool) -> None:
+        """Makes every connection read only, as on a replica that is not promoted yet, or lets them write again."""
+        switch = f"ALTER SYSTEM SET default_transaction_read_only = {'off' if yes else 'on'}"
+        words = ("-h", self.host, "-U", "postgres", "-q", "-c", switch, "-c", "SELECT pg_reload_conf()", "postgres")
+        self._program("psql", *words)
+
     def _program(self, name: str, *words: str, given: bytes | None = None) -> bytes:
         return subprocess.run([self._programs / name, *words], input=given, capture_output=True, check=True).stdout
 
