@@ -130,7 +130,6 @@ class Replay:
                 self.take(who, ("submit",))
                 self.take(who, ("approve",))
         for _ in range(length):
-            self.story.clock.advance(milliseconds=1)
             if not self.random.randrange(4):
                 self._try_a_refused_verb()
             enabled = list(self.enabled())
@@ -151,6 +150,7 @@ class Replay:
     def take(self, who: int, step: tuple[str, ...]) -> None:
         """Takes one step on both sides, unless waiting for it changed what is possible."""
         player = self.players[who]
+        self.story.clock.advance(milliseconds=1)  # no two things happen at once, so that their order is the same again
         if step[0] == "reserve":
             self._reserve(who)
         elif self._ready(player, step) and self._allows(who, step):

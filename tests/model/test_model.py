@@ -27,6 +27,7 @@ RESENT = World(remote="dedupe", readable=False, drafts=1)
 REPLY = World(exclusive=True, remote="upsert", drafts=1)
 TICKETS = World(retracts=False)
 REPLIES = World(exclusive=True, remote="upsert", retracts=False)
+TWO_REPLIES = World(exclusive=True, remote="upsert")
 UNREADABLE_REPLY = World(exclusive=True, remote="upsert", readable=False, drafts=1)
 SMALL = (PLAIN, RESENT, REPLY, UNREADABLE_REPLY, TICKETS, REPLIES)
 
@@ -44,6 +45,9 @@ BROKEN = [
     ("an exclusive target waits for the outcome", REPLIES, REPLACED_LATER),
     ("an exclusive target waits for the outcome", REPLIES, COMBINATIONS),
     ("a read-back speaks of its own retraction", REPLY, COMBINATIONS),
+    ("only the newest write is undone", TWO_REPLIES, REMOVED_ANOTHERS),
+    ("nobody calls it gone while it may still act", TWO_REPLIES, REMOVED_ANOTHERS),
+    ("what stands may be another draft's", TWO_REPLIES, RETRACTION),
 ]
 
 
