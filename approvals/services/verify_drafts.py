@@ -1,8 +1,10 @@
 """Verify drafts: stored bytes against their digests, and what the tables say against what the history tells."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
 
 from approvals.domain import binding as bindings
 from approvals.domain.binding import digest_of
@@ -12,6 +14,7 @@ from approvals.models import Approval, AuditEvent, Decision, Draft, Revision
 from approvals.services.chain_reading import ROWS
 from approvals.services.verify_chains import facts
 
+T = TypeVar("T")
 _DIGESTED = ("draft.proposed", "draft.revised")
 _DECIDED = ("decision.recorded", "decision.taken_back")
 _TOLD = (*_DIGESTED, *_DECIDED, "approval.approved")
@@ -31,10 +34,11 @@ def problems(seen: Counter[str]) -> Iterator[str]:
     drafts = Draft.objects.order_by("id").prefetch_related(
         "revisions__target", "approvals__revision", "approvals__decisions__reviewer"
     )
-    for draft in drafts.iterator(chunk_size=ROWS // 10):
-        history = _history(draft)
-        for problem in _of_draft(draft, history, seen):
-            yield f"{draft.reference} {problem}"
+    for some in batched(drafts.iterator(chunk_size=ROWS // 10), ROWS // 10):
+        histories = _histories([draft.pk for draft in some])
+        for draft in some:
+            for problem in _of_draft(draft, histories[draft.pk], seen):
+                yield f"{draft.reference} {problem}"
 
 
 def _of_draft(draft: Draft, history: History, seen: Counter[str]) -> Iterator[str]:
@@ -55,19 +59,27 @@ def _of_draft(draft: Draft, history: History, seen: Counter[str]) -> Iterator[st
         yield "has other decisions than the history tells of."
 
 
-def _history(draft: Draft) -> History:
-    history = History()
-    events = AuditEvent.objects.filter(draft=draft, outcome="success", action__in=_TOLD).order_by("id")
-    for event in events:
-        told = facts(event.body).get("details") or {}
+def _histories(draft_ids: list[int]) -> dict[int, History]:
+    """Gives what each draft's own chain tells, by the draft's id."""
+    histories: dict[int, History] = defaultdict(History)
+    events = AuditEvent.objects.filter(draft_id__in=draft_ids, outcome="success", action__in=_TOLD).order_by("id")
+    for draft_id, action, actor, body in events.values_list("draft_id", "action", "actor", "body"):
+        history, told = histories[draft_id], facts(body).get("details") or {}
         approval_id = str(told.get("approval_id"))
-        if event.action in _DIGESTED:
+        if action in _DIGESTED:
             history.digests[told.get("version", 0)] = str(told.get("digest"))
-        elif event.action in _DECIDED:
-            history.decisions[approval_id, event.actor, str(told.get("verdict"))] += 1
+        elif action in _DECIDED:
+            history.decisions[approval_id, actor, str(told.get("verdict"))] += 1
         else:
             history.approved.add(approval_id)
-    return history
+    return histories
+
+
+def batched(rows: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Gives rows in lists of at most so many."""
+    iterator = iter(rows)
+    while some := list(islice(iterator, size)):
+        yield some
 
 
 def _counted(decisions: list[Decision]) -> Counter[tuple[str, str, str]]:
