@@ -63,25 +63,25 @@ class DraftPage:
     not_before: datetime | None
     corrects: Link | None
     plate: Plate
-    undo: Undo | None
-    standing: Standing | None
-    standing_first: bool
     revision: RevisionCard
     tabs: tuple[Tab, ...]
     tab_template: str
     body: Any
     rail: Rail
-    settle: Settle | None
-    delivery_facts: tuple[Fact, ...]
-    retraction_facts: tuple[Fact, ...]
-    claim_facts: tuple[Fact, ...]
-    actions: tuple[Action, ...]
-    links: tuple[Link, ...]
     notices: tuple[Notice, ...]
     dock: Dock | None
     watch_url: str
     done: str = ""
     next: Link | None = None
+    undo: Undo | None = None
+    standing: Standing | None = None
+    standing_first: bool = False
+    settle: Settle | None = None
+    delivery_facts: tuple[Fact, ...] = ()
+    retraction_facts: tuple[Fact, ...] = ()
+    claim_facts: tuple[Fact, ...] = ()
+    actions: tuple[Action, ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed()) -> DraftPage:
@@ -92,10 +92,8 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
     hidden = payload.hidden(binding.payload, list(payload.fields(binding.payload)))
     opened = tabs.opened(reader, binding, hidden, name=tab, as_hex=as_hex, url=url)
     built = _rail(reader, typed, opened, url=url, hidden_count=hidden.count if hidden else 0)
-    shown = standing.card(reader)
-    undoable = _with_typed(undo.card(reader), typed)
     replaces = binding.corrects.remote_id if binding.corrects else ""
-    return DraftPage(
+    shown = DraftPage(
         crumbs=crumbs(reader),
         title=draft.title,
         state=draft.state,
@@ -106,25 +104,35 @@ def page(reader: Reader, *, tab: str, as_hex: bool = False, typed: Typed = Typed
         not_before=draft.not_before,
         corrects=_corrects(reader),
         plate=plate.of_draft(draft, title=reader.truth.plate, replaces=replaces),
-        undo=undoable,
-        standing=shown,
-        standing_first=shown is not None and standing.is_open(draft),
         revision=revision.card(draft, reader.revision, changes_url=f"{url}?tab=changes"),
         tabs=opened.tabs,
         tab_template=opened.template,
         body=opened.body,
-        rail=_without_take_back(built, undoable),
+        rail=built,
+        notices=notices.of_draft(reader, binding),
+        dock=_dock(reader, built),
+        watch_url=f"{reverse('news', args=[draft.pk])}?version={draft.version}&seq={draft.seq}" if built.form else "",
+        done=typed.done,
+        next=typed.next,
+    )
+    return _with_controls(shown, reader, typed)
+
+
+def _with_controls(shown: DraftPage, reader: Reader, typed: Typed) -> DraftPage:
+    """Adds what may be done besides deciding, and what there is to know before doing it."""
+    undoable, there = _with_typed(undo.card(reader), typed), standing.card(reader)
+    return replace(
+        shown,
+        rail=_without_take_back(shown.rail, undoable),
+        undo=undoable,
+        standing=there,
+        standing_first=there is not None and standing.is_open(reader.draft),
         settle=_settle(reader, typed),
         delivery_facts=_delivery_facts(reader),
         retraction_facts=delivery.undoing_facts(reader.retraction),
         claim_facts=_claim_facts(reader),
         actions=_actions(reader, typed, undoable),
         links=actions.links(reader),
-        notices=notices.of_draft(reader, binding),
-        dock=_dock(reader, built),
-        watch_url=f"{reverse('news', args=[draft.pk])}?version={draft.version}&seq={draft.seq}" if built.form else "",
-        done=typed.done,
-        next=typed.next,
     )
 
 
