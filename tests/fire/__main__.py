@@ -63,7 +63,7 @@ def tally(report: Path) -> Counter[tuple[str, str]]:
 
 
 def _without_run(case: ElementTree.Element) -> str:
-    name = re.sub(r"-?\brun\d+(?=\])", "", case.get("name", "")).replace("[]", "")
+    name = re.sub(r"\brun\d+-|-?\brun\d+(?=\])", "", case.get("name", "")).removesuffix("[]")
     return f"{case.get('classname')}::{name}"
 
 

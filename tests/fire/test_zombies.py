@@ -54,6 +54,24 @@ def test_a_worker_that_only_reserved_can_do_nothing_once_another_took_over(
 
 
 @pytest.mark.slow
+def test_a_worker_cannot_send_under_the_reservation_of_another(
+    shop: Story, ledger: Ledger, patient: dict[str, str]
+) -> None:
+    draft = item(shop)
+    with dispatcher(patient, station=stations.RESERVED) as zombie:
+        zombie.at_its_station()
+        lease_is_over(draft)
+        with dispatcher(patient, station=stations.RESERVED) as heir:
+            heir.at_its_station()
+            zombie.wake()
+            assert zombie.counted() == {"stopped": 1}
+            assert stands(draft) == ("approved", "", "reserved")
+            heir.wake()
+            assert heir.counted() == {"delivered": 1}
+    assert len(ledger.asked) == 1
+
+
+@pytest.mark.slow
 def test_a_worker_whose_reservation_lapsed_sends_nothing_even_if_nobody_took_over(
     shop: Story, ledger: Ledger, patient: dict[str, str]
 ) -> None:

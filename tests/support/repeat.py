@@ -8,7 +8,7 @@ TIMES = "REVIEWROOM_TEST_TIMES"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Makes one case of every run; the last part of a case's name is the run."""
+    """Makes one case of every run; its name holds the run."""
     times = int(os.environ.get(TIMES, "1"))
     metafunc.fixturenames.append("run")
     metafunc.parametrize("run", range(1, times + 1), ids=lambda number: f"run{number}")
