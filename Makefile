@@ -30,6 +30,7 @@ help:
 	@echo "make format  lets the formatters write"
 	@echo "make fire    real workers, stopped and killed, 20 times on both databases (or TIMES=1)"
 	@echo "make bench   measures the hot paths"
+	@echo "make bench-drain  measures the outbox against a plain loop on both databases; writes docs/performance.md"
 	@echo "make model   explores every order of events of the delivery protocol"
 	@echo "make clean   removes the environment and all data"
 
@@ -83,6 +84,9 @@ fire: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m bench
+
+bench-drain: $(DEV)
+	$(BIN)/python -m bench.drain $(BENCH)
 
 model: $(DEV)
 	$(BIN)/python -m tests.model

@@ -53,7 +53,8 @@ class Pair:
 def main() -> None:
     options = _options()
     with ExitStack() as stack:
-        results: dict[str, Any] = {"pairs": [], "memory": [], "selects": [], "machine": drain_page.machine()}
+        results: dict[str, Any] = {key: [] for key in ("pairs", "memory", "selects", "revocations")}
+        results["machine"] = drain_page.machine()
         for database in options.databases.split(","):
             url = stack.enter_context(_database(database))
             told = _child(["-m", "bench.drain", "--inside", database, *sys.argv[1:]], url)
@@ -70,15 +71,18 @@ def inside(database: str, options: argparse.Namespace) -> None:
     from bench import drain_fill
 
     drain_fill.prepare()
-    found: dict[str, list[Any]] = {"pairs": [], "memory": [], "selects": []}
+    found: dict[str, list[Any]] = {"pairs": [], "memory": [], "selects": [], "revocations": []}
     for latency in LATENCIES:
         with _receiver(latency) as url:
             for processes in PROCESSES:
                 found["pairs"].append(_pair(database, url, latency, processes, options))
     with _receiver(0) as url:
+        found["selects"] += _behind(database, options.drained_rows)
         for rows in (10_000, options.memory_rows):
-            found["memory"].append(_memory(database, url, rows))
-        found["selects"] += _selects(database, url, options.memory_rows)
+            found["memory"].append(_memory(database, url, rows, options.memory_drained))
+        found["selects"] += _before(database)
+        drain_fill.empty()
+    found["revocations"] += _revocations(database)
     print(json.dumps(found), flush=True)
 
 
@@ -98,30 +102,57 @@ def _pair(database: str, url: str, latency: int, processes: int, options: argpar
     return drain_page.plain(pair)
 
 
-def _memory(database: str, url: str, rows: int) -> dict[str, Any]:
+def _memory(database: str, url: str, rows: int, some: int) -> dict[str, Any]:
+    """Drains so many events of an outbox with `rows` undrained ones: what is in memory must not depend on the rest."""
     from bench import drain_fill
 
-    drain_fill.fill(rows)
-    run = _together("drain", url, rows, 1)
-    assert run.done == rows, run
-    _say(f"{database} {rows} undrained: {run.peak_mb:.0f} MB, {run.per_second:.0f}/s")
-    return {"database": database, "rows": rows, "peak_mb": run.peak_mb, "per_second": run.per_second}
+    drain_fill.empty()
+    drain_fill.fill(rows, per_approval=10)
+    count = min(rows, some)
+    run = _together("some", url, count, 1)
+    assert run.done == count, run
+    _say(f"{database} {count} of {rows} undrained: {run.peak_mb:.0f} MB, {run.per_second:.0f}/s")
+    return {"database": database, "rows": rows, "done": count, "peak_mb": run.peak_mb, "per_second": run.per_second}
 
 
-def _selects(database: str, url: str, rows: int) -> list[dict[str, Any]]:
-    """How long it takes to find the next events: behind what is drained, and in front of what is not."""
+def _revocations(database: str) -> list[dict[str, Any]]:
+    """How long a revocation takes beside a drain whose sink answers, hangs, or is not there."""
+    from bench import drain_revoke
+
+    found = []
+    with _receiver(0) as url:
+        found.append(drain_revoke.measure(database, "answers", url))
+    with _receiver(60_000) as url:
+        found.append(drain_revoke.measure(database, "hangs", url))
+    found.append(drain_revoke.measure(database, "is not there", url))
+    for one in found:
+        _say(f"{database} revocation, the sink {one['sink']}: {one['milliseconds']:.1f} ms")
+    return found
+
+
+def _behind(database: str, rows: int) -> list[dict[str, Any]]:
+    """How long new events wait behind what is drained."""
     from bench import drain_fill, drain_selects
 
-    found = [drain_selects.measure(database, f"nothing due, {rows:,} drained rows and more before")]
+    drain_fill.fill(rows, drained=True, per_approval=10)
     drain_fill.fill(2)
-    found.append(drain_selects.one_new_event(database))
-    drain_fill.fill(rows)
-    found.append(drain_selects.measure(database, f"the first 200 of {rows:,} undrained"))
+    return [_said(drain_selects.one_new_event(database))]
+
+
+def _before(database: str) -> list[dict[str, Any]]:
+    """How long the look for the next events takes in front of all that is left undrained."""
+    from approvals.selectors import outbox
+    from bench import drain_selects
+
+    left = f"{outbox.undrained().count():,}"
+    found = [_said(drain_selects.measure(database, f"the first 200 of {left} undrained"))]
     drain_selects.park_all()
-    found.append(drain_selects.measure(database, f"{rows:,} undrained and none of them due"))
-    for one in found:
-        _say(f"{database} {one['what']}: {one['milliseconds']:.1f} ms")
-    return found
+    return [*found, _said(drain_selects.measure(database, f"{left} undrained and none of them due"))]
+
+
+def _said(one: dict[str, Any]) -> dict[str, Any]:
+    _say(f"{one['database']} {one['what']}: {one['milliseconds']:.1f} ms")
+    return one
 
 
 def _middle(runs: list[Run]) -> Run:
@@ -197,6 +228,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=20_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory-rows", type=int, default=1_000_000)
+    parser.add_argument("--drained-rows", type=int, default=100_000)
+    parser.add_argument("--memory-drained", type=int, default=100_000)
     parser.add_argument("--databases", default="sqlite,postgresql")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "performance.md")
     parser.add_argument("--inside", default="")

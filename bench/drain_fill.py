@@ -5,7 +5,7 @@ from django.db import connection, transaction
 from approvals.models import Approval, Draft, OutboxEvent, walls
 from bench.drain_process import PAYLOAD
 
-EVENTS_PER_APPROVAL = 2  # mostly: it was given, it was used
+USUAL_PER_APPROVAL = 2  # it was given, it was used
 
 
 def prepare() -> None:
@@ -23,15 +23,17 @@ def prepare() -> None:
     services.propose(0)
 
 
-def fill(count: int, *, drained: bool = False) -> None:
+def fill(count: int, *, drained: bool = False, per_approval: int = USUAL_PER_APPROVAL) -> None:
     """Adds so many events of fresh approvals, each approval's events one after the other."""
     walls.drop(connection)
     with transaction.atomic(), connection.cursor() as cursor:
-        approvals = -(-count // EVENTS_PER_APPROVAL)
+        approvals = -(-count // per_approval)
         first_draft = _next_id(Draft)
         cursor.execute(_copy(Draft, approvals, {"id": f"n + {first_draft}", "approval_id": "NULL"}))
         cursor.execute(_copy(Approval, approvals, {"id": _uuid(), "draft_id": f"n + {first_draft}"}))
-        cursor.execute(_events(first_draft, approvals, drained), [PAYLOAD, *(["2026-01-01 00:00:00"] * 2)])
+        cursor.execute(
+            _events(first_draft, approvals, per_approval, drained), [PAYLOAD, *(["2026-01-01 00:00:00"] * 2)]
+        )
     walls.install(connection)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -54,10 +56,10 @@ def _copy(model: type, count: int, changed: dict[str, str]) -> str:
     )
 
 
-def _events(first_draft: int, approvals: int, drained: bool) -> str:
+def _events(first_draft: int, approvals: int, per_approval: int, drained: bool) -> str:
     drained_at = "created_at" if drained else "NULL"
     return (
-        f"WITH {_numbers(EVENTS_PER_APPROVAL)}, new AS (SELECT id, draft_id FROM approvals_approval "
+        f"WITH {_numbers(per_approval)}, new AS (SELECT id, draft_id FROM approvals_approval "
         f"WHERE draft_id >= {first_draft} AND draft_id < {first_draft + approvals}), "
         "fact AS (SELECT %s AS payload, CAST(%s AS TEXT) AS created_at, CAST(%s AS TEXT) AS due_at) "
         "INSERT INTO approvals_outboxevent (event_id, event_class, approval_id, payload, created_at, drained_at, "

@@ -53,16 +53,21 @@ def _tables(results: dict[str, Any]) -> str:
         "|" + " --- |" * HEAD.count(" | ") + " --- |",
         *(f"| {_row(pair)} |" for pair in results["pairs"]),
         "",
-        "| database | undrained when it began | peak MB of the draining process | events/s |",
-        "| --- | --- | --- | --- |",
+        "| database | undrained when it began | drained of them | peak MB of the draining process | events/s |",
+        "| --- | --- | --- | --- | --- |",
         *(
-            f"| {one['database']} | {one['rows']:,} | {one['peak_mb']:.0f} | {one['per_second']:,.0f} |"
+            f"| {one['database']} | {one['rows']:,} | {one['done']:,} | {one['peak_mb']:.0f} "
+            f"| {one['per_second']:,.0f} |"
             for one in results["memory"]
         ),
         "",
         "| database | the look for the next events | ms |",
         "| --- | --- | --- |",
         *(f"| {one['database']} | {one['what']} | {one['milliseconds']:,.1f} |" for one in results["selects"]),
+        "",
+        "| database | the sink of the drain beside it | a revocation takes, ms |",
+        "| --- | --- | --- |",
+        *(f"| {one['database']} | {one['sink']} | {one['milliseconds']:,.1f} |" for one in results["revocations"]),
         "",
     ]
     return "\n".join(lines)

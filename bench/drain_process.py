@@ -1,6 +1,7 @@
-"""`python -m bench.drain_process raw|drain URL COUNT CONNECTIONS`: one process that posts; says what it took.
+"""`python -m bench.drain_process raw|drain|some URL COUNT CONNECTIONS`: one process that posts; says what it took.
 
-`raw` is a loop that does nothing but POST the same bytes with the same headers by aiohttp; `drain` is the product's.
+`raw` is a loop that does nothing but POST the same bytes with the same headers by aiohttp; `drain` is the product's,
+until nothing is left; `some` is the product's for COUNT events.
 It prints `ready`, waits for a line, works, and prints one JSON object.
 """
 
@@ -50,22 +51,25 @@ async def raw(url: str, count: int, connections: int) -> int:
     return count
 
 
-def drain(url: str, count: int, connections: int) -> int:
+def drain(limit: int | None, connections: int) -> int:
     from approvals.workers import drain as worker
 
-    counts = worker.run(concurrency=connections)
+    counts = worker.run(concurrency=connections, batch_size=limit)
     assert not set(counts) - {"drained", "left_to_another"}, counts
     return counts["drained"]
 
 
 def main() -> None:
     kind, url, count, connections = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    if kind == "drain":
+    if kind != "raw":
         _set_up(url)
     print("ready", flush=True)
     sys.stdin.readline()
     before, cpu = time.monotonic(), time.process_time()
-    done = drain(url, count, connections) if kind == "drain" else asyncio.run(raw(url, count, connections))
+    if kind == "raw":
+        done = asyncio.run(raw(url, count, connections))
+    else:
+        done = drain(count if kind == "some" else None, connections)
     told: dict[str, Any] = {"done": done, "began": before, "ended": time.monotonic()}
     told |= {"cpu": time.process_time() - cpu, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
     print(json.dumps(told), flush=True)

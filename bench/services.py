@@ -43,10 +43,10 @@ def timings() -> Iterator[Timing]:
     configure.apply(actor=system("apply_config", via="command"), clock=database_now, spec=read(CONFIG))
     numbers = itertools.count()
     yield measure("propose", lambda: propose(next(numbers)))
-    yield measure("propose and approve", lambda: _approve(propose(next(numbers))))
+    yield measure("propose and approve", lambda: approve(propose(next(numbers))))
 
 
-def _actor(name: str) -> Any:
+def actor(name: str) -> Any:
     from approvals.domain.actor import Actor
     from approvals.models import User
 
@@ -59,10 +59,10 @@ def propose(number: int) -> Any:
     from approvals.services.propose import Proposal, propose
 
     proposal = Proposal(channel="items", operation="item.create", payload={"number": number}, title="Bench")
-    return propose(actor=_actor("ada"), clock=database_now, room_slug="bench", proposal=proposal)
+    return propose(actor=actor("ada"), clock=database_now, room_slug="bench", proposal=proposal)
 
 
-def _approve(draft: Any) -> Any:
+def approve(draft: Any) -> Any:
     from approvals.domain.gate import Verdict
     from approvals.models import Approval
     from approvals.models.clock import database_now
@@ -70,4 +70,4 @@ def _approve(draft: Any) -> Any:
 
     approval = Approval.objects.get(pk=draft.approval_id)
     shown = Shown(approval.pk, approval.version, approval.digest)
-    return decide(actor=_actor("ben"), clock=database_now, shown=shown, verdict=Verdict.APPROVE)
+    return decide(actor=actor("ben"), clock=database_now, shown=shown, verdict=Verdict.APPROVE)

@@ -79,9 +79,14 @@ def summary() -> str:
     held, endings = _capped(outbox.held()), outbox.held_endings()
     told = f"{count} waiting, the oldest for {lag}; {_capped(outbox.parked())} parked, {held} held behind them"
     told += f", {endings} of those a revocation or supersession" if endings else ""
+    return f"{told}.{_closed()}"
+
+
+def _closed() -> str:
     state = outbox.sink_state()
-    closed = f" The sink takes nothing since {state.closed_at:%Y-%m-%d %H:%M} UTC: {state.closed_reason}"
-    return f"{told}.{closed if state.closed_at else ''}"
+    if state.closed_at is None:
+        return ""
+    return f" The sink takes nothing since {state.closed_at:%Y-%m-%d %H:%M} UTC: {state.closed_reason}"
 
 
 def _capped(rows: QuerySet) -> str:

@@ -1,15 +1,14 @@
 """A process that dies around an event: the event is told later, or again as the same bytes, or never happened."""
 
-import json
 import threading
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
 from django.db.models import F
 
+from approvals.domain.actor import system
 from approvals.models import Approval, Decision, OutboxEvent, SinkState
 from approvals.models.clock import database_now
 from approvals.services import outbox
@@ -140,8 +139,7 @@ def on_postgresql_only() -> None:
 
 
 def event_of(approval: Approval) -> OutboxEvent:
-    """Adds an event as `emit` does."""
-    now = database_now()
-    payload = {"details": {"class": "revocation"}}
-    facts = {"event_class": "revocation", "payload": json.dumps(payload), "created_at": now, "next_attempt_at": now}
-    return OutboxEvent.objects.create(event_id=uuid4(), approval=approval, **facts)
+    """Adds an event of an approval."""
+    with transaction.atomic():
+        event_class = OutboxEvent.EventClass.REVOCATION
+        return outbox.emit(approval, event_class, actor=system("test"), now=database_now())
