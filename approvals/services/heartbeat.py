@@ -14,11 +14,10 @@ from uuid import UUID, uuid4
 
 import rfc8785
 from django.conf import settings
-from django.db import IntegrityError
 
 from approvals.domain.actor import Actor
 from approvals.domain.errors import LostRace
-from approvals.models import Heartbeat, OutboxEvent
+from approvals.models import Heartbeat, Installation, OutboxEvent
 from approvals.permissions import Verb, require
 from approvals.selectors import heartbeats
 from approvals.services import checkpoints, door, opening, signing
@@ -53,19 +52,13 @@ def emit(*, actor: Actor, clock: Clock, after: int = 0) -> Emitted | None:
     opening.insist_on_this_database()
     signing.key()
     found = checkpoints.moved(after=after, limit=HEADS_AT_MOST + 1)
-    number = Heartbeat.objects.count()
-    try:
-        return door.run(lambda: _emit(found, actor=actor, clock=clock), actor=actor, verb=Verb.WORK)
-    except IntegrityError:
-        if Heartbeat.objects.count() > number:  # another worker made the very first one
-            return None
-        raise
+    return door.run(lambda: _emit(found, actor=actor, clock=clock), actor=actor, verb=Verb.WORK)
 
 
 def _emit(found: list[int], *, actor: Actor, clock: Clock) -> Emitted | None:
     require(actor, Verb.WORK)
-    last = Heartbeat.objects.select_for_update().order_by("-number").first()
-    last = heartbeats.newest() if last else None  # what was made while this one waited for the lock
+    Installation.objects.select_for_update().first()  # one at a time, the very first one too
+    last = heartbeats.newest()
     now = clock()
     if not heartbeats.is_due(last, now):
         return None

@@ -29,7 +29,9 @@ def exported(story: Story, sink: Path, tmp_path: Path) -> Path:
 
 def run(folder: Path) -> Any:
     words = [str(folder / "audit.jsonl"), str(public_keys(folder)), str(folder / "sink.jsonl")]
-    return subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM, *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, *words], capture_output=True, text=True, check=False
+    )
 
 
 def test_it_agrees_with_what_is_whole(exported: Path) -> None:
