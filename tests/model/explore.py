@@ -163,7 +163,10 @@ class Graph:
             found.append(forgiven)
 
     def _forgiven(self, state: int) -> int:
-        return _pair(*(self.number(self.records[part]._replace(wrong="")) for part in (state >> BITS, state & MASK)))
+        return _pair(self._cleared(state >> BITS), self._cleared(state & MASK))
+
+    def _cleared(self, number: int) -> int:
+        return self.number(self.records[number]._replace(wrong=""))
 
     def _after(self, mine: int, other: int, people: bool) -> list[int]:
         met = self._offers[other]
@@ -203,11 +206,8 @@ class Graph:
                     if _pair(*after) == wanted:
                         return who, step.name, after
                     if self._forgiven(_pair(*after)) == wanted:
-                        return who, step.name, tuple(self._alone_forgiven(part) for part in after)  # type: ignore
+                        return who, step.name, (self._cleared(after[0]), self._cleared(after[1]))
         raise AssertionError("the way leads through states that were visited")
-
-    def _alone_forgiven(self, number: int) -> int:
-        return self.number(self.records[number]._replace(wrong=""))
 
 
 def _pair(one: int, other: int) -> int:
