@@ -133,7 +133,7 @@ class Observation(models.Model):
     delivery = models.ForeignKey(Delivery, on_delete=models.PROTECT, related_name="observations")
     kind = models.CharField(max_length=11, choices=Kind.choices)
     attempt_number = models.PositiveIntegerField()
-    answer = models.CharField(max_length=12)
+    answer = models.CharField(max_length=16)
     reason = models.CharField(max_length=1000, blank=True)
     evidence = models.JSONField(default=dict, blank=True)
     begun_at = models.DateTimeField()

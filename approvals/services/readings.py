@@ -57,9 +57,9 @@ def record_reading(*, actor: Actor, clock: Clock, ask: Ask, seen: Reading) -> No
         target = locks.target(ask.target_id)
         reading = TargetReading.objects.get(target_id=target.pk)
         now = clock()
-        reading.known, reading.reason, reading.version = seen.known, seen.reason[:1000], ask.version
-        if seen.known:
-            reading.content, reading.read_at = seen.content, now
+        reading.known, reading.reason = seen.known, seen.reason[:1000]
+        if seen.known:  # what was read before stands, with the version it was read at
+            reading.content, reading.read_at, reading.version = seen.content, now, ask.version
         reading.failure_count = 0 if seen.known else reading.failure_count + 1
         reading.next_read_at = _next(reading, moved=target.version != ask.version, now=now)
         reading.save()

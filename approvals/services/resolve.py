@@ -139,7 +139,7 @@ def _keep(case: _Case, said: Said, evidence: str, remote_id: str, *, actor: Acto
         delivery=case.delivery,
         kind=Observation.Kind.RESOLUTION,
         attempt_number=case.delivery.attempt_count,
-        answer=said.value[:12],
+        answer=said.value,
         reason=evidence[:1000],
         evidence={"by": actor.label, "outcome": said.value, "evidence": evidence, "remote_id": remote_id},
         begun_at=now,

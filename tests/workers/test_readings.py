@@ -77,8 +77,10 @@ def test_a_failed_reading_keeps_what_was_read_before(story: Story) -> None:
     story.remote.readings = [OURS, SILENT]
     read(story)
     ask_again(actor=story.actor("vic"), clock=story.clock, draft_id=draft.pk)
+    Target.objects.filter(pk=draft.target_id).update(version=2)
     read(story)
-    assert (reading_of(draft).known, reading_of(draft).content) == (False, {"comment": "Thank you"})
+    found = reading_of(draft)
+    assert (found.known, found.content, found.version) == (False, {"comment": "Thank you"}, 1)
 
 
 def test_a_stranger_has_nothing_read(story: Story) -> None:
