@@ -259,7 +259,8 @@ def test_the_token_of_the_audit_sink_shows_nowhere(story: Story, settings: Any, 
     settings.REVIEWROOM_AUDIT_SINK = f"{echo.url}/events?key={key}"
     settings.REVIEWROOM_AUDIT_TOKEN = token
     drafts = []
-    for mode in (*FAILURES, "ok"):
+    taken = ("ok", "nonsense", "id", "cut")  # 2xx: first, or they would clear what the others left
+    for mode in (*taken, *(mode for mode in FAILURES if mode not in taken)):
         drafts.append(story.approved(payload={"summary": mode}))
         echo.mode = mode
         drain.run(concurrency=1, clock=story.clock)
