@@ -1,9 +1,9 @@
-"""The record: audit chains and events, Idempotency-Keys, the installation."""
+"""The record: audit chains and events, heartbeats, Idempotency-Keys, the installation."""
 
 from django.contrib import admin
 
 from approvals.admin.viewing import ViewAdmin
-from approvals.models import AuditChain, AuditEvent, IdempotencyKey, Installation
+from approvals.models import AuditChain, AuditEvent, ChainCheckpoint, Heartbeat, IdempotencyKey, Installation
 
 
 @admin.register(AuditChain)
@@ -24,6 +24,25 @@ class AuditEventAdmin(ViewAdmin):
     list_select_related = ("chain", "draft")
     search_fields = ("=draft__id", "actor", "action")
     ordering = ("-id",)
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(ViewAdmin):
+    """What the sink was told on the cadence; a gap between slots is a time when nobody worked."""
+
+    list_display = ("number", "slot_at", "part", "has_more", "created_at", "event_id", "digest")
+    search_fields = ("=number",)
+    ordering = ("-number",)
+
+
+@admin.register(ChainCheckpoint)
+class ChainCheckpointAdmin(ViewAdmin):
+    """How far the sink knows each chain."""
+
+    list_display = ("chain", "seq", "head", "heartbeat")
+    list_select_related = ("chain", "heartbeat")
+    search_fields = ("=chain__key",)
+    ordering = ("-chain_id",)
 
 
 @admin.register(IdempotencyKey)
