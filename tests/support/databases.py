@@ -58,6 +58,10 @@ def _open(choice: str) -> str:
     return f"sqlite:///{folder}/reviewroom.sqlite3"
 
 
+HARD_READS = ("test_queue.py", "test_item.py", "test_access.py", "test_settle.py")
+"""Tests of pages that run on both databases: queues, one item whole, who sees what, and what settles a delivery."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Ends a run without its database in one loud line."""
@@ -76,7 +80,8 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps, on PostgreSQL, what touches the database; puts browser tests last.
 
-    Pages look the same on both databases: of the browser tests only the whole story runs on both.
+    Pages look the same on both databases: of their tests only those run on both whose reads are the hard ones, and of
+    the browser's only the whole story. The search for leaked secrets dumps whatever database there is: it runs once.
 
     Playwright's loop stays in the thread once it runs, and `asyncio.run` of other tests would trip over it.
     """
@@ -93,6 +98,10 @@ def _touches_the_database(item: pytest.Item) -> bool:
 
 
 def _is_about_pages(item: pytest.Item) -> bool:
+    if item.path.name == "test_marker_secrets.py":
+        return True
+    if "web" in item.path.parts and item.path.name not in HARD_READS:
+        return True
     return _needs_browser(item) and "flow" not in item.path.parts
 
 
