@@ -6,9 +6,11 @@ from concurrent.futures import ProcessPoolExecutor
 
 from tests.model.explore import Graph
 from tests.model.properties import ONE_WRITE
+from tests.model.record import World
 from tests.model.runs import Explored, explored
+from tests.model.steps import REPLACED_LATER
 from tests.model.told import way
-from tests.model.worlds import DUPLICATE, WORLDS
+from tests.model.worlds import DUPLICATE, OVERWRITING, WORLDS
 
 PROCESSES = 2
 
@@ -26,7 +28,8 @@ def main() -> int:
         results = [future.result() for future in running]
     for result in results:
         _say(result)
-    _print_duplicate()
+    _print_story("The shortest duplicate", DUPLICATE, ONE_WRITE)
+    _print_story("The shortest way to overwrite what is newer", OVERWRITING, REPLACED_LATER)
     states = sum(result.states for result in results)
     violated = sum(len(result.violations) for result in results)
     verdict = f"{violated} promises are BROKEN." if violated else "every promise holds."
@@ -45,10 +48,10 @@ def _say(result: Explored) -> None:
         say("\n".join(lines))
 
 
-def _print_duplicate() -> None:
-    graph = Graph(DUPLICATE).explore(until=ONE_WRITE)
-    lines = list(way(graph.way_to(graph.broken[ONE_WRITE])))
-    say(f"\nThe shortest duplicate ({DUPLICATE}), {len(lines)} steps:")
+def _print_story(what: str, world: World, promise: str) -> None:
+    graph = Graph(world).explore(until=promise)
+    lines = list(way(graph.way_to(graph.broken[promise])))
+    say(f"\n{what} ({world}), {len(lines)} steps:")
     say("\n".join(lines))
 
 

@@ -8,7 +8,10 @@ from typing import NamedTuple
 from tests.model.explore import Graph, Progress
 from tests.model.properties import NEEDS, REST
 from tests.model.record import World
+from tests.model.steps import REMOVED_ANOTHERS, REPLACED_LATER
 from tests.model.told import way
+
+OF_TWO = (REPLACED_LATER, REMOVED_ANOTHERS)
 
 
 class Explored(NamedTuple):
@@ -42,6 +45,8 @@ def explored(world: World) -> Explored:
 
 
 def _verdict(promise: str, graph: Graph, broken: dict[str, list[str]]) -> str:
+    if graph.world.drafts == 1 and promise in OF_TWO:
+        return "takes two drafts"
     if promise in broken:
         steps = f"broken after {len(broken[promise])} steps"
         return f"BROKEN: {steps}" if promise in graph.promised else f"not promised here; {steps}"

@@ -20,7 +20,7 @@ from tests.model.properties import (
 from tests.model.record import C, IllegalMoveError, Record, World, claim_goes, combination
 from tests.model.steps import REMOVED_ANOTHERS, REPLACED_LATER
 from tests.model.told import way
-from tests.model.worlds import DUPLICATE
+from tests.model.worlds import DUPLICATE, OVERWRITING
 
 PLAIN = World(drafts=1)
 RESENT = World(remote="dedupe", readable=False, drafts=1)
@@ -91,6 +91,12 @@ def test_a_remote_that_cannot_tell_a_repeat_may_get_a_duplicate_if_a_worker_slee
     graph = Graph(DUPLICATE).explore(until=ONE_WRITE)
     steps = [shown.name[0] for shown in graph.way_to(graph.broken[ONE_WRITE])]
     assert steps.index("look_at_clock") < steps.index("grace_passes") < steps.index("send")
+
+
+def test_on_an_exclusive_target_it_may_overwrite_what_was_written_since() -> None:
+    graph = Graph(OVERWRITING).explore(until=REPLACED_LATER)
+    *_, last = graph.way_to(graph.broken[REPLACED_LATER])
+    assert last.name[0] == "act"
 
 
 def test_a_remote_that_dedupes_gets_none_however_long_a_worker_sleeps() -> None:

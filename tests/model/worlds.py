@@ -17,7 +17,7 @@ TIMELY = (
 """The clocks keep their promise and people say what is so: everything must hold."""
 
 UNTIMELY = (
-    World(**EXCLUSIVE, remote="dedupe", timely=False, retracts=False),
+    World(**EXCLUSIVE, remote="dedupe", timely=False, drafts=1),
     World(**APPEND, remote="plain", timely=False, drafts=1),
     World(**APPEND, remote="dedupe", timely=False, drafts=1),
     World(**EXCLUSIVE, remote="upsert", timely=False, drafts=1),
@@ -34,3 +34,5 @@ CARELESS = (
 WORLDS = (*TIMELY, *UNTIMELY, *CARELESS)
 DUPLICATE = World(**APPEND, remote="plain", timely=False)
 """Where the shortest duplicate is looked for."""
+OVERWRITING = World(**EXCLUSIVE, remote="upsert", timely=False, retracts=False)
+"""Where the shortest way is looked for in which an earlier write replaces a later one."""
