@@ -9,8 +9,8 @@ TEMPLATES := $(wildcard templates)
 RUN := .venv/run-$(shell cat requirements.txt requirements-demo.txt | cksum | cut -d' ' -f1)
 DEV := .venv/dev-$(shell cat requirements.txt requirements-demo.txt requirements-dev.txt | cksum | cut -d' ' -f1)
 
-# As many test processes as cores, each with its own database. One by one: make test PROCESSES=0
-PROCESSES ?= auto
+# One test process more than cores, each with its own database: many tests wait for a remote. One by one: PROCESSES=0
+PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # How often `make fire` runs every test with real processes.
 TIMES ?= 20

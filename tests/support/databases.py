@@ -58,8 +58,20 @@ def _open(choice: str) -> str:
     return f"sqlite:///{folder}/reviewroom.sqlite3"
 
 
-HARD_READS = ("test_queue.py", "test_item.py", "test_access.py", "test_settle.py")
-"""Tests of pages that run on both databases: queues, one item whole, who sees what, and what settles a delivery."""
+ON_BOTH = {
+    "web": ("test_queue.py", "test_item.py", "test_access.py", "test_settle.py"),
+    "admin": ("test_outbox.py", "test_viewing.py"),
+    "commands": ("test_adopt_database.py", "test_explain.py", "test_outbox_upkeep.py", "test_workers.py"),
+    "api": (
+        "test_deliveries.py",
+        "test_delivery_idempotency.py",
+        "test_etag.py",
+        "test_idempotency.py",
+        "test_read.py",
+        "test_reading_changes_nothing.py",
+    ),
+}
+"""Of the tests of pages, admin, commands and API, the files that run on both databases."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -80,13 +92,14 @@ def pytest_report_header(config: pytest.Config) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keeps, on PostgreSQL, what touches the database; puts browser tests last.
 
-    Pages look the same on both databases: of their tests only those run on both whose reads are the hard ones, and of
-    the browser's only the whole story. The search for leaked secrets dumps whatever database there is: it runs once.
+    What parses, calls one service and renders meets the database through services and selectors: of its tests those run
+    on both whose reads or races are the hard ones, and of the browser's only the whole story. The search for leaked
+    secrets dumps whatever database there is: it runs once.
 
     Playwright's loop stays in the thread once it runs, and `asyncio.run` of other tests would trip over it.
     """
     if config.getoption("database") == "postgresql":
-        dropped = [item for item in items if not _touches_the_database(item) or _is_about_pages(item)]
+        dropped = [item for item in items if not _touches_the_database(item) or _runs_once(item)]
         config.hook.pytest_deselected(items=dropped)
         gone = set(dropped)
         items[:] = [item for item in items if item not in gone]
@@ -97,12 +110,12 @@ def _touches_the_database(item: pytest.Item) -> bool:
     return item.get_closest_marker("django_db") is not None or bool(DATABASE_FIXTURES & _fixtures(item))
 
 
-def _is_about_pages(item: pytest.Item) -> bool:
-    if item.path.name == "test_marker_secrets.py":
+def _runs_once(item: pytest.Item) -> bool:
+    """True for what SQLite alone is enough for."""
+    folder, name = item.path.parent.name, item.path.name
+    if name == "test_marker_secrets.py" or (folder in ON_BOTH and name not in ON_BOTH[folder]):
         return True
-    if "web" in item.path.parts and item.path.name not in HARD_READS:
-        return True
-    return _needs_browser(item) and "flow" not in item.path.parts
+    return _needs_browser(item) and folder != "flow"
 
 
 def _needs_browser(item: pytest.Item) -> bool:
