@@ -5,12 +5,16 @@ import platform
 import re
 import sqlite3
 import subprocess
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 BEGIN, END = "<!-- drain: begin, written by `make bench-drain` -->", "<!-- drain: end -->"
 HEAD = "| database | receiver | processes | raw loop /s | drain /s | ratio | raw CPU µs | drain CPU µs | peak MB |"
+MEMORY = "| database | undrained when it began | drained of them | peak MB of the draining process | events/s |"
+LOOKS = "| database | the look for the next events | ms |"
+REVOKED = "| database | the sink of the drain beside it | a revocation takes, ms |"
 
 
 def plain(pair: Any) -> dict[str, Any]:
@@ -45,32 +49,34 @@ def write(results: dict[str, Any], page: Path) -> None:
 
 
 def _tables(results: dict[str, Any]) -> str:
-    lines = [
-        "",
-        _where(results["machine"]),
-        "",
-        HEAD,
-        "|" + " --- |" * HEAD.count(" | ") + " --- |",
-        *(f"| {_row(pair)} |" for pair in results["pairs"]),
-        "",
-        "| database | undrained when it began | drained of them | peak MB of the draining process | events/s |",
-        "| --- | --- | --- | --- | --- |",
-        *(
-            f"| {one['database']} | {one['rows']:,} | {one['done']:,} | {one['peak_mb']:.0f} "
-            f"| {one['per_second']:,.0f} |"
-            for one in results["memory"]
-        ),
-        "",
-        "| database | the look for the next events | ms |",
-        "| --- | --- | --- |",
-        *(f"| {one['database']} | {one['what']} | {one['milliseconds']:,.1f} |" for one in results["selects"]),
-        "",
-        "| database | the sink of the drain beside it | a revocation takes, ms |",
-        "| --- | --- | --- |",
-        *(f"| {one['database']} | {one['sink']} | {one['milliseconds']:,.1f} |" for one in results["revocations"]),
-        "",
-    ]
-    return "\n".join(lines)
+    """Gives the tables; `results` are by database, in the order of their names."""
+    by_name = [results[name] for name in sorted(results, reverse=True)]
+
+    def rows(kind: str, line: Callable[[dict[str, Any]], str]) -> list[str]:
+        return [f"| {line(one)} |" for found in by_name for one in found[kind]]
+
+    return "\n".join(
+        [
+            *("", _where(by_name[-1]["machine"]), ""),
+            *(HEAD, _rule(HEAD), *rows("pairs", _row), ""),
+            *(MEMORY, _rule(MEMORY), *rows("memory", _memory), ""),
+            *(LOOKS, _rule(LOOKS), *rows("selects", lambda one: _timed(one, "what")), ""),
+            *(REVOKED, _rule(REVOKED), *rows("revocations", lambda one: _timed(one, "sink")), ""),
+        ]
+    )
+
+
+def _rule(head: str) -> str:
+    return "|" + " --- |" * (head.count("|") - 1)
+
+
+def _memory(one: dict[str, Any]) -> str:
+    rate = f"{one['per_second']:,.0f}"
+    return f"{one['database']} | {one['rows']:,} | {one['done']:,} | {one['peak_mb']:.0f} | {rate}"
+
+
+def _timed(one: dict[str, Any], what: str) -> str:
+    return f"{one['database']} | {one[what]} | {one['milliseconds']:,.1f}"
 
 
 def _where(found: dict[str, Any]) -> str:
