@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.apps import apps
-from django.db import IntegrityError, connection, models
+from django.db import IntegrityError, transaction, connection, models
 
 from approvals.models.walls import FROZEN, IMMUTABLE, MACHINE_OF, UNDELETABLE
 from tests.models.rows import DIGEST, LATER, NOON, Rows, change, key, remove, run, table
@@ -142,7 +142,7 @@ def test_a_heartbeat_may_count_an_event(rows):
 def test_an_event_is_counted_once(rows):
     change(rows["OutboxEvent"], counted_in=rows["Heartbeat"].pk)
     for again in (None, 2):
-        with pytest.raises(IntegrityError, match="an event is counted once"):
+        with pytest.raises(IntegrityError, match="an event is counted once"), transaction.atomic():
             change(rows["OutboxEvent"], counted_in=again)
 
 

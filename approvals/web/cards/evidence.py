@@ -107,7 +107,9 @@ def _timing(timing: Any) -> str:
     """Gives `connect 3.1 ms, TLS 20 ms, in all 24 ms`, as far as it came."""
     if not isinstance(timing, dict):
         return ""
-    return ", ".join(f"{PHASES.get(str(phase), phase)} {_text(took)} ms" for phase, took in timing.items())
+    order = list(PHASES)  # a database may give the keys in an order of its own
+    phases = sorted(timing, key=lambda phase: order.index(phase) if phase in PHASES else len(order))
+    return ", ".join(f"{PHASES.get(str(phase), phase)} {_text(timing[phase])} ms" for phase in phases)
 
 
 def _said(replies: Any) -> str:
