@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from django.apps import apps
-from django.db import IntegrityError, transaction, connection, models
+from django.db import IntegrityError, connection, models, transaction
 
 from approvals.models.walls import FROZEN, IMMUTABLE, MACHINE_OF, UNDELETABLE
 from tests.models.rows import DIGEST, LATER, NOON, Rows, change, key, remove, run, table
